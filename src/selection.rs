@@ -191,6 +191,9 @@ fn entity_columns(table: &TableSpec) -> &'static [&'static str] {
         n if n == tables::RUNNABLE_INSTANCE.name => {
             &[columns::runnable_instance::RUNNABLE, columns::runnable_instance::PROCESS]
         }
+        n if n == tables::RUNNABLE_STATE.name => {
+            &[columns::runnable_state::RUNNABLE, columns::runnable_state::PROCESS]
+        }
         _ => &[],
     }
 }

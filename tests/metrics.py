@@ -30,6 +30,8 @@ CHART = {
     "release_parking": ("parking", "ready"),
     "terminate": ("running", None),
 }
+SHARES = {"waiting": "CPUWaiting", "polling": "CPUPolling", "parking": "CPUParking"}
+PERCENT = {"CPULoad", *SHARES.values()}
 ON_CORE = ("running", "polling")
 LOST = ("mtalimitexceeded", "mtalimitexceded", "mpalimitexceeded")
 PER_STATE = {"Net": "running", "Ready": "ready", "Waiting": "waiting", "Polling": "polling", "Parking": "parking"}
@@ -250,6 +252,20 @@ class Recording:
                         occupied[core, "C", core] += inside
         for (name, kind, core), time in occupied.items():
             yield ("CPULoad", name, kind, core, 100 * Fraction(time, last - first), first)
+        spans = defaultdict(list)
+        for (name, kind), instances in self.processes.items():
+            for i in instances.values():
+                for state, core, begin, end in i.stretches:
+                    begin, end = max(begin, first), min(end, last)
+                    if state in SHARES and core and begin < end:
+                        spans[SHARES[state], name, kind, core].append((begin, end))
+                        spans[SHARES[state], core, "C", core].append((begin, end))
+        for (metric, name, kind, core), found in spans.items():
+            # What happens to several at once counts once for their core.
+            time, until = 0, first
+            for begin, end in sorted(found):
+                time, until = time + max(0, end - max(begin, until)), max(until, end)
+            yield (metric, name, kind, core, 100 * Fraction(time, last - first), first)
 
 
 def only(cores):
@@ -260,7 +276,7 @@ def summary(samples):
     """The lines of the result, by metric, entity, type (and core, for loads)."""
     groups = defaultdict(list)
     for metric, name, kind, core, value, at in samples:
-        groups[metric, name, kind, core if metric == "CPULoad" else None].append((core, value, at))
+        groups[metric, name, kind, core if metric in PERCENT else None].append((core, value, at))
     return {key: statistics_of(rows) for key, rows in groups.items()}
 
 
@@ -327,7 +343,7 @@ def main(program, database):
             asked = ask(program, "metrics", database, "--recording", r["recording"], *cut)
             theirs = {}
             for row in asked:
-                core = row["core"] or None if row["metric"] == "CPULoad" else None
+                core = row["core"] or None if row["metric"] in PERCENT else None
                 theirs[row["metric"], row["entity"], row["type"], core] = row
             wrong = []
             for key in sorted({*mine, *theirs}, key=str):
@@ -336,7 +352,7 @@ def main(program, database):
                     continue
                 for column in EXACT + ROUNDED:
                     value = mine[key][column]
-                    if not same(column, key[0] == "CPULoad", value, theirs[key][column]):
+                    if not same(column, key[0] in PERCENT, value, theirs[key][column]):
                         wrong.append(f"{key} {column}: {theirs[key][column]!r}, expected {value}")
             name = r["recording"] + (" {}..{}".format(*window) if window else "")
             print(f"{name:30} {len(events):8} events {len(mine):5} lines  {'DIFFERS' if wrong else 'same'}")

@@ -1,5 +1,6 @@
-//! System events to instances: the tables `process_instance`, `process_state` and `runnable_instance` from
-//! BTF events in time order, mapped or read from a file. Needs no software events and no files.
+//! System events to instances and states: the tables `process_instance`, `process_state`, `runnable_instance`
+//! and `runnable_state` from BTF events in time order, mapped or read from a file. Needs no software events
+//! and no files.
 
 mod edges;
 mod freertos;
@@ -10,7 +11,7 @@ mod runnables;
 mod step;
 
 use crate::btf::{Actor, EntityType, Event, KnownState, NameId, Names};
-use crate::schema::{ProcessInstanceRows, ProcessStateRows, RunnableInstanceRows};
+use crate::schema::{ProcessInstanceRows, ProcessStateRows, RunnableInstanceRows, RunnableStateRows};
 use edges::LeftEdge;
 use occupants::Occupants;
 use processes::Processes;
@@ -27,6 +28,8 @@ pub struct Rows {
     pub states: ProcessStateRows,
     /// Ended runnable instances, in the order of their ends.
     pub runnables: RunnableInstanceRows,
+    /// Ended spans of one state of a runnable, in the order of their ends.
+    pub runnable_states: RunnableStateRows,
 }
 
 /// What a trace does that no system can do, counted; 0 for a correct trace.
@@ -112,9 +115,7 @@ impl Derive {
             EntityType::Task | EntityType::Isr => {
                 self.processes.event(event, names, &mut self.rows);
             }
-            EntityType::Runnable => {
-                self.runnables.event(event, names, &self.processes, &mut self.rows.runnables)
-            }
+            EntityType::Runnable => self.runnables.event(event, names, &self.processes, &mut self.rows),
             _ => {}
         }
     }
@@ -137,14 +138,14 @@ impl Derive {
 
     /// The trace of `core` has a gap `[begin, end)`: what was open there is cut off and stays incomplete.
     pub fn gap(&mut self, core: NameId, begin: i64, end: i64, names: &Names) {
-        self.runnables.gap(core, begin, names, &mut self.rows.runnables);
+        self.runnables.gap(core, begin, names, &mut self.rows);
         self.processes.gap(core, (begin, end), names, &mut self.rows);
     }
 
     /// Writes what is still open at `end`, as incomplete instances in the order of their first events.
     pub fn finish(&mut self, end: i64, names: &Names) -> Violations {
         self.processes.finish(end, names, &mut self.rows);
-        self.runnables.finish(end, names, &mut self.rows.runnables);
+        self.runnables.finish(end, names, &mut self.rows);
         Violations { runnable: self.runnables.violations, ..self.processes.violations }
     }
 }

@@ -1,11 +1,13 @@
-//! Instances of runnables, with their process and nesting depth. BTF never names the calling runnable, so
-//! depth is the number of runnables that are open in the same process instance (BTF 2.1.5, runnable events).
+//! Instances and states of runnables, with their process and nesting depth. BTF never names the calling
+//! runnable, so depth is the number of runnables that are open in the same process instance (BTF 2.1.5,
+//! runnable events). Nothing of a runnable is known before the first event that tells of it, and in a gap.
 
+use super::Rows;
 use super::processes::Processes;
 use crate::btf::spec::runnable_transition;
 use crate::btf::{Event, NameId, Names, State};
-use crate::names::IdMap;
-use crate::schema::{RunnableInstanceRow, RunnableInstanceRows};
+use crate::names::{IdMap, Name};
+use crate::schema::{RunnableInstanceRow, RunnableStateRow};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone)]
@@ -45,13 +47,7 @@ pub(super) struct Runnables {
 }
 
 impl Runnables {
-    pub fn event(
-        &mut self,
-        event: &Event,
-        names: &Names,
-        processes: &Processes,
-        rows: &mut RunnableInstanceRows,
-    ) {
+    pub fn event(&mut self, event: &Event, names: &Names, processes: &Processes, rows: &mut Rows) {
         let Some((from, to)) = runnable_transition(event.action) else { return };
         let key = (event.target, event.target_instance);
         let process = (event.source, event.source_instance);
@@ -68,7 +64,7 @@ impl Runnables {
                         runnable: event.target,
                         instance: event.target_instance,
                         process,
-                        core: processes.core(process.0, process.1),
+                        core: None,
                         depth: nest.depth,
                         state: from,
                         since: event.time,
@@ -89,8 +85,12 @@ impl Runnables {
         if open.state != from {
             self.violations += 1;
         }
-        open.leave(event.time);
+        open.leave(event.time, names, rows);
         open.state = to;
+        if to == State::Running || open.core.is_none() {
+            // Its process may go on on another core.
+            open.core = processes.core(process.0, process.1).or(open.core);
+        }
         open.since = match open.core {
             Some(core) => processes.gaps.visible(core, event.time),
             None => processes.gaps.visible_everywhere(event.time),
@@ -106,10 +106,12 @@ impl Runnables {
         }
     }
 
-    pub fn gap(&mut self, core: NameId, begin: i64, names: &Names, rows: &mut RunnableInstanceRows) {
+    /// The trace of `core` has a gap from `begin` on: what is open there ends, as far as is known. So does what
+    /// is open on an unknown core.
+    pub fn gap(&mut self, core: NameId, begin: i64, names: &Names, rows: &mut Rows) {
         let cut: Vec<u64> =
             self.open.iter().filter(|(_, o)| o.core.is_none_or(|c| c == core)).map(|(id, _)| *id).collect();
-        self.leave(&cut, begin);
+        self.leave(&cut, begin, names, rows);
         for id in cut {
             if let Some(open) = self.open.remove(&id) {
                 self.by_instance.remove(&(open.runnable, open.instance));
@@ -119,9 +121,9 @@ impl Runnables {
         }
     }
 
-    pub fn finish(&mut self, end: i64, names: &Names, rows: &mut RunnableInstanceRows) {
+    pub fn finish(&mut self, end: i64, names: &Names, rows: &mut Rows) {
         let all: Vec<u64> = self.open.keys().copied().collect();
-        self.leave(&all, end);
+        self.leave(&all, end, names, rows);
         for open in std::mem::take(&mut self.open).into_values() {
             open.write(None, names, rows);
         }
@@ -130,10 +132,10 @@ impl Runnables {
     }
 
     /// Counts the time of open runnables, innermost first: it is part of the time of their callers.
-    fn leave(&mut self, ids: &[u64], time: i64) {
+    fn leave(&mut self, ids: &[u64], time: i64, names: &Names, rows: &mut Rows) {
         for id in ids.iter().rev() {
             if let Some(open) = self.open.get_mut(id) {
-                open.leave(time);
+                open.leave(time, names, rows);
                 let open = open.clone();
                 self.returned(&open);
             }
@@ -162,31 +164,51 @@ impl Runnables {
 }
 
 impl Open {
-    fn leave(&mut self, time: i64) {
-        let stretch = (time - self.since).max(0);
-        match self.state {
-            State::Running => self.running += stretch,
-            State::Suspended => self.suspended += stretch,
-            _ => {}
+    /// Ends the span of the current state at `time`. Spans of length 0 are not written.
+    fn leave(&mut self, time: i64, names: &Names, rows: &mut Rows) {
+        let begin_at = std::mem::replace(&mut self.since, time);
+        if time <= begin_at {
+            return;
         }
-        self.since = time;
-    }
-
-    fn write(&self, terminate_at: Option<i64>, names: &Names, rows: &mut RunnableInstanceRows) {
-        // `SIM`, instance −1, is not a process: the runnable ran outside of all processes.
-        let in_process = self.process.1 >= 0;
-        rows.push(RunnableInstanceRow {
+        match self.state {
+            State::Running => self.running += time - begin_at,
+            State::Suspended => self.suspended += time - begin_at,
+            _ => return,
+        }
+        let (process, process_instance) = self.process(names);
+        rows.runnable_states.push(RunnableStateRow {
             runnable: names.name(self.runnable),
             instance: self.instance,
-            process: in_process.then(|| names.name(self.process.0)),
-            process_instance: in_process.then_some(self.process.1),
+            process,
+            process_instance,
+            core: self.core.map(|c| names.name(c)),
+            depth: self.depth,
+            state: self.state.into(),
+            begin_at,
+            end_at: time,
+        });
+    }
+
+    /// The process instance that runs it. `SIM`, instance −1, is none: it runs outside of all processes.
+    fn process<'a>(&self, names: &'a Names) -> (Option<Name<'a>>, Option<i64>) {
+        let known = self.process.1 >= 0;
+        (known.then(|| names.name(self.process.0)), known.then_some(self.process.1))
+    }
+
+    fn write(&self, terminate_at: Option<i64>, names: &Names, rows: &mut Rows) {
+        let (process, process_instance) = self.process(names);
+        rows.runnables.push(RunnableInstanceRow {
+            runnable: names.name(self.runnable),
+            instance: self.instance,
+            process,
+            process_instance,
             core: self.core.map(|c| names.name(c)),
             depth: self.depth,
             start_at: self.start_at,
             terminate_at,
             running: self.running,
             suspended: self.suspended,
-            callees: (in_process && self.start_at.is_some()).then_some(self.callees),
+            callees: (process_instance.is_some() && self.start_at.is_some()).then_some(self.callees),
             complete: !self.cut && self.start_at.is_some() && terminate_at.is_some(),
         });
     }

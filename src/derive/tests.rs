@@ -176,3 +176,78 @@ fn runnables_that_are_cut_off_have_called_as_far_as_is_known() {
     let row = |n| ["depth", "running", "callees"].map(|c| number(&b, c, n));
     assert_eq!((0..4).map(row).collect::<Vec<_>>(), [[2, 1, 0], [0, 8, 7], [1, 7, 1 + 3], [2, 3, 0]]);
 }
+
+/// `(runnable, instance, depth, core, state, begin, end)`
+type State = (String, i64, i64, Option<String>, String, i64, i64);
+
+fn states(t: &mut Trace) -> Vec<State> {
+    let b = t.derive.rows.runnable_states.take_batch().unwrap();
+    let text = |column: &str, row: usize| {
+        let column = b.column_by_name(column).unwrap();
+        let names = column.as_dictionary::<arrow::datatypes::Int32Type>();
+        let key = names.key(row)?;
+        Some(names.values().as_string::<i32>().value(key).to_owned())
+    };
+    let row = |row| {
+        let number = |column| number(&b, column, row);
+        let name = |column| text(column, row).unwrap();
+        let who = (name("runnable"), number("instance"), number("depth"), text("core", row));
+        (who.0, who.1, who.2, who.3, name("state"), number("begin_at"), number("end_at"))
+    };
+    (0..b.num_rows()).map(row).collect()
+}
+
+fn of(runnable: &str, depth: i64, core: &str, state: &str, begin: i64, end: i64) -> State {
+    (runnable.into(), 0, depth, (!core.is_empty()).then(|| core.into()), state.into(), begin, end)
+}
+
+#[test]
+fn runnables_are_suspended_with_their_process_and_go_on_where_it_does() {
+    let mut t = Trace::new();
+    t.task(0, 0, Action::Activate);
+    t.task(0, 0, Action::Start);
+    t.at(1, "T", EntityType::Runnable, ("A", 0), Action::Start);
+    t.at(1, "T", EntityType::Runnable, ("B", 0), Action::Start);
+    t.at(3, "T", EntityType::Runnable, ("B", 0), Action::Suspend);
+    t.at(3, "T", EntityType::Runnable, ("A", 0), Action::Suspend);
+    t.task(3, 0, Action::Preempt);
+    t.at(7, "Other", EntityType::Task, ("T", 0), Action::Resume);
+    t.at(7, "T", EntityType::Runnable, ("A", 0), Action::Resume);
+    t.at(7, "T", EntityType::Runnable, ("B", 0), Action::Resume);
+    t.at(7, "T", EntityType::Runnable, ("B", 0), Action::Terminate);
+    t.at(10, "T", EntityType::Runnable, ("A", 0), Action::Terminate);
+    assert_eq!(t.derive.finish(10, &t.names), Violations::default());
+    assert_eq!(
+        states(&mut t),
+        [
+            of("B", 1, "Core", "running", 1, 3),
+            of("A", 0, "Core", "running", 1, 3),
+            of("A", 0, "Core", "suspended", 3, 7),
+            of("B", 1, "Core", "suspended", 3, 7),
+            of("A", 0, "Other", "running", 7, 10),
+        ]
+    );
+}
+
+#[test]
+fn nothing_of_a_runnable_is_known_in_a_gap_and_before_its_first_event() {
+    let mut t = Trace::new();
+    t.task(20, 0, Action::Resume);
+    t.at(20, "T", EntityType::Runnable, ("A", 0), Action::Resume);
+    let core = t.names.intern("Core");
+    t.derive.gap(core, 30, 40, &t.names);
+    t.at(50, "T", EntityType::Runnable, ("A", 0), Action::Suspend);
+    t.at(60, "T", EntityType::Runnable, ("A", 0), Action::Resume);
+    t.derive.finish(65, &t.names);
+    assert_eq!(
+        states(&mut t),
+        [
+            of("A", 0, "Core", "running", 20, 30),
+            of("A", 0, "Core", "suspended", 50, 60),
+            of("A", 0, "Core", "running", 60, 65),
+        ]
+    );
+    let b = t.derive.rows.runnables.take_batch().unwrap();
+    let row = |n| ["running", "suspended"].map(|c| number(&b, c, n));
+    assert_eq!((row(0), row(1)), ([10, 0], [5, 10]));
+}

@@ -16,11 +16,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The tables that every mapping writes again.
-const REMADE: [&TableSpec; 5] = [
+const REMADE: [&TableSpec; 6] = [
     tables::BTF_EVENT,
     tables::PROCESS_INSTANCE,
     tables::PROCESS_STATE,
     tables::RUNNABLE_INSTANCE,
+    tables::RUNNABLE_STATE,
     tables::DIAGNOSTIC,
 ];
 

@@ -154,11 +154,12 @@ pub(super) fn span_of(column: NumberView<'_, i64>) -> Option<(i64, i64)> {
     Some((first, values.next_back().unwrap_or(first)))
 }
 
-/// The tables that are derived from `btf_event`: process instances, their states, and runnable instances.
+/// The tables that are derived from `btf_event`: instances of processes and runnables, and their states.
 pub(super) struct DerivedTables<'a> {
     instances: Parts<'a>,
     states: Parts<'a>,
     runnables: Parts<'a>,
+    runnable_states: Parts<'a>,
 }
 
 impl<'a> DerivedTables<'a> {
@@ -167,6 +168,7 @@ impl<'a> DerivedTables<'a> {
             instances: Parts::new(begin, tables::PROCESS_INSTANCE),
             states: Parts::new(begin, tables::PROCESS_STATE),
             runnables: Parts::new(begin, tables::RUNNABLE_INSTANCE),
+            runnable_states: Parts::new(begin, tables::RUNNABLE_STATE),
         }
     }
 
@@ -181,6 +183,9 @@ impl<'a> DerivedTables<'a> {
         if rows.runnables.len() >= at_least {
             self.runnables.write(&rows.runnables.take_batch()?)?;
         }
+        if rows.runnable_states.len() >= at_least {
+            self.runnable_states.write(&rows.runnable_states.take_batch()?)?;
+        }
         Ok(())
     }
 
@@ -188,11 +193,12 @@ impl<'a> DerivedTables<'a> {
     pub fn end_parts(&mut self) -> Result<()> {
         self.instances.end_part()?;
         self.states.end_part()?;
-        self.runnables.end_part()
+        self.runnables.end_part()?;
+        self.runnable_states.end_part()
     }
 
     pub fn finish(self) -> Result<Vec<StagedFile>> {
-        let parts = [self.instances, self.states, self.runnables].map(Parts::finish);
+        let parts = [self.instances, self.states, self.runnables, self.runnable_states].map(Parts::finish);
         let files: Vec<Vec<StagedFile>> = parts.into_iter().collect::<Result<_>>()?;
         Ok(files.into_iter().flatten().collect())
     }

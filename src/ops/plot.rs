@@ -5,7 +5,7 @@ use crate::encoding::read_text;
 use crate::engine::Session;
 use crate::error::Result;
 use crate::picture::Picture;
-use crate::plot::{Request, plot};
+use crate::plot::{Align, Request, plot, plot_several};
 use crate::require::Requirements;
 use crate::time::TimeScale;
 use crate::words::words;
@@ -26,6 +26,8 @@ words! {
         Html = "html",
         /// Pixels.
         Png = "png",
+        /// A page in vectors, for paper.
+        Pdf = "pdf",
     }
 }
 
@@ -35,35 +37,56 @@ impl PictureFormat {
         match path.extension()?.to_str()? {
             "svg" => Some(Self::Svg),
             "png" => Some(Self::Png),
+            "pdf" => Some(Self::Pdf),
             "html" | "htm" => Some(Self::Html),
             _ => None,
         }
     }
 }
 
-/// A window of a recording for a format, `width` pixels wide if that matters. Sets `columns` and
-/// `exact_up_to` of the request.
+/// A window of a recording, or of several under each other, for a format, `width` pixels wide if that matters.
+/// Sets `columns` and `exact_up_to` of the request.
 ///
 /// # Errors
-/// Those of [`plot`].
-pub fn timeline(session: &Session, request: Request, format: PictureFormat, width: u32) -> Result<Picture> {
+/// Those of [`plot`] and [`plot_several`].
+pub fn timeline(
+    session: &Session,
+    request: Request,
+    (recordings, align): (&[String], Align),
+    format: PictureFormat,
+    width: u32,
+) -> Result<Picture> {
     let (columns, exact_up_to) = match format {
         PictureFormat::Html => (PAGE_COLUMNS, PAGE_EVENTS),
-        PictureFormat::Svg | PictureFormat::Png => (width, 0),
+        PictureFormat::Svg | PictureFormat::Png | PictureFormat::Pdf => (width, 0),
     };
-    plot(session, &Request { columns, exact_up_to, ..request })
+    let request = Request { columns, exact_up_to, ..request };
+    match recordings {
+        [] | [_] => plot(session, &request),
+        several => plot_several(session, &request, several, align),
+    }
 }
 
-/// A drawing as the bytes of a file. For PNG, each pixel of the drawing becomes `scale` pixels in both
-/// directions.
+/// A drawing as the bytes of a file.
+pub struct Image {
+    /// The content of the file.
+    pub bytes: Vec<u8>,
+    /// Characters that no font of this machine has, where the file has shapes in place of text.
+    pub missing: Vec<char>,
+}
+
+/// Makes a file of a drawing. For PNG, each pixel of the drawing becomes `scale` pixels in both directions;
+/// `title` is that of a PDF.
 ///
 /// # Errors
-/// When the drawing is too large for PNG, or this build does not have PNG.
-pub fn image(svg: String, format: PictureFormat, scale: f32) -> Result<Vec<u8>> {
-    match format {
-        PictureFormat::Png => png(&svg, scale),
-        PictureFormat::Svg | PictureFormat::Html => Ok(svg.into_bytes()),
-    }
+/// When the drawing is too large for PNG, or this build has neither PNG nor PDF.
+pub fn image(svg: String, format: PictureFormat, scale: f32, title: &str) -> Result<Image> {
+    let (bytes, missing) = match format {
+        PictureFormat::Png => png(&svg, scale)?,
+        PictureFormat::Pdf => pdf(&svg, title)?,
+        PictureFormat::Svg | PictureFormat::Html => (svg.into_bytes(), Vec::new()),
+    };
+    Ok(Image { bytes, missing })
 }
 
 /// The deadlines in a file of requirements that bound every response time, in ticks.
@@ -77,11 +100,14 @@ pub fn deadlines(file: &Path, scale: TimeScale) -> Result<Vec<(String, i64)>> {
 }
 
 #[cfg(feature = "png")]
-fn png(svg: &str, scale: f32) -> Result<Vec<u8>> {
-    crate::render::png::png(svg, scale)
+use crate::render::{pdf::pdf, png::png};
+
+#[cfg(not(feature = "png"))]
+fn png(_: &str, _: f32) -> Result<(Vec<u8>, Vec<char>)> {
+    Err(crate::error::Error::usage("this btfdb was built without PNG").hint("use --format svg"))
 }
 
 #[cfg(not(feature = "png"))]
-fn png(_: &str, _: f32) -> Result<Vec<u8>> {
-    Err(crate::error::Error::usage("this btfdb was built without PNG").hint("use --format svg"))
+fn pdf(_: &str, _: &str) -> Result<(Vec<u8>, Vec<char>)> {
+    Err(crate::error::Error::usage("this btfdb was built without PDF").hint("use --format svg"))
 }

@@ -79,6 +79,24 @@ pub enum Content {
     },
 }
 
+impl Content {
+    /// Moves what is over time to where `zero` is 0.
+    pub fn shift(&mut self, zero: i64) {
+        let back = |at: &mut i64| *at = at.saturating_sub(zero);
+        match self {
+            Self::Histogram(_) => {}
+            Self::Spread { from, to, columns } => {
+                [from, to].into_iter().for_each(back);
+                columns.iter_mut().flat_map(|c| [&mut c.begin, &mut c.end]).for_each(back);
+            }
+            Self::Steps { from, to, steps } => {
+                [from, to].into_iter().for_each(back);
+                steps.iter_mut().flat_map(|s| [&mut s.0, &mut s.1]).for_each(back);
+            }
+        }
+    }
+}
+
 /// A bin of a histogram.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bar {

@@ -41,6 +41,9 @@ pub struct Picture {
     pub to: i64,
     /// Texts of runs and marks, each once: names of processes, instances, messages.
     pub names: Vec<String>,
+    /// The colours of tasks and ISRs, if there are rows of cores, which use them: names, and the number of a
+    /// colour that no other name of the recordings has. Sorted.
+    pub colours: Vec<(Name, u16)>,
     /// From top to bottom. A child follows its parent.
     pub rows: Vec<Row>,
     /// Lines from one row to another, in order of time.
@@ -80,6 +83,8 @@ words! {
         Buffer = "buffer",
         /// Marks that belong to the recording as a whole: messages, gaps.
         Trace = "trace",
+        /// One of several recordings: the parent of its rows. Its runs are where it has not begun, or has ended.
+        Recording = "recording",
     }
 }
 
@@ -122,7 +127,8 @@ impl Row {
 
 words! {
     /// The kind of a span. The first six are the states of `process_state` (BTF 2.3 §2.2.1), with the same
-    /// words. Words are in lower case, for identifiers and classes.
+    /// words; `running` and `suspended` are those of `runnable_state`. Words are in lower case, for identifiers
+    /// and classes.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum State {
         /// Activated, not started.
@@ -145,6 +151,8 @@ words! {
         Wanted = "wanted",
         /// Nothing was recorded: `gap`.
         Gap = "gap",
+        /// Interrupted with its process (rows of runnables).
+        Suspended = "suspended",
     }
 }
 
@@ -212,11 +220,28 @@ words! {
     }
 }
 
+impl Picture {
+    /// The rows above `row` that it belongs to, other than a recording.
+    pub fn depth(&self, row: &Row) -> usize {
+        let above = |row: &Row| self.rows.get(row.parent?).filter(|row| row.kind != RowKind::Recording);
+        // A parent precedes its children: this ends.
+        std::iter::successors(above(row), |row| above(row)).take(self.rows.len()).count()
+    }
+
+    /// The rows of each recording, or all rows: indexes of the first and behind the last.
+    pub fn sections(&self) -> Vec<(usize, usize)> {
+        let begins = |(at, row): (usize, &Row)| (at == 0 || row.kind == RowKind::Recording).then_some(at);
+        let begins: Vec<usize> = self.rows.iter().enumerate().filter_map(begins).collect();
+        let ends = begins.iter().skip(1).copied().chain([self.rows.len()]);
+        begins.iter().copied().zip(ends).collect()
+    }
+}
+
 impl State {
     pub(crate) const COUNT: usize = Self::ALL.len();
 
     /// The drawing state of a state of BTF; `None` for states that are not drawn.
-    pub fn of_process(state: btf::State) -> Option<Self> {
+    pub fn of_btf(state: btf::State) -> Option<Self> {
         Self::parse(state.as_str())
     }
 

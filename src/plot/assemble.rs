@@ -9,7 +9,7 @@ use super::states::States;
 use super::{Context, grasp, in_words, instances, links, objects, rare, runnables, signals, states};
 use crate::error::Result;
 use crate::names::Interner;
-use crate::picture::{Highlight, Mark, Marks, Picture, Row, RowKind, Run, Runs, spread};
+use crate::picture::{Highlight, Mark, Marks, Name, Picture, Row, RowKind, Run, Runs, spread};
 
 /// Maximum number of rows of one kind.
 const MAX_ROWS: usize = 120;
@@ -61,6 +61,7 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     if more {
         notes.push("Preemptions are too many to be drawn as lines.".to_owned());
     }
+    let colours = colours(context, &rows, &mut names);
     explain(context, &show, &rows, &mut notes);
     let highlight = found.and_then(|found| {
         let row = rows.iter().position(|row| row.id == found.row)?;
@@ -80,6 +81,7 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
         from,
         to,
         names: names.iter().map(str::to_owned).collect(),
+        colours,
         rows,
         links,
         highlight,
@@ -87,12 +89,29 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     })
 }
 
+/// The colours of tasks and ISRs, if there are rows of cores, which use them. They follow from the names of the
+/// whole recording: other windows of it have the same.
+fn colours(context: &Context<'_>, rows: &[Row], names: &mut Interner) -> Vec<(Name, u16)> {
+    if rows.iter().all(|row| row.kind != RowKind::Core) {
+        return Vec::new();
+    }
+    for row in rows.iter().filter(|row| matches!(row.kind, RowKind::Task | RowKind::Isr)) {
+        names.intern(&row.label);
+    }
+    let number = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
+    let all = context.processes.iter().enumerate();
+    let mut colours: Vec<_> =
+        all.filter_map(|(at, process)| Some((names.find(process)?, number(at)))).collect();
+    colours.sort_unstable();
+    colours
+}
+
 /// `2 cores, 12 tasks, 3 ISRs`
-fn counted(rows: &[Row]) -> String {
+pub(super) fn counted(rows: &[Row]) -> String {
     let mut words = Vec::new();
     for kind in RowKind::ALL {
         let count = rows.iter().filter(|row| row.kind == kind).count();
-        if count > 0 && kind != RowKind::Trace {
+        if count > 0 && !matches!(kind, RowKind::Trace | RowKind::Recording) {
             words.push(format!("{count} {}", noun(kind, count)));
         }
     }

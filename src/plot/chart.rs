@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::natural::natural;
+use super::several::{Align, Aligned, Part, aligned};
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
 use crate::library::Unit;
@@ -40,12 +41,55 @@ pub struct ChartRequest {
     pub title: Option<String>,
 }
 
-/// Computes a chart.
+/// Computes a chart of a recording, or of several: a panel for each entity of each recording, aligned as in
+/// [`super::plot_several`].
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Usage`] when there is no such recording, window or metric, or the metric has no
 /// samples over time; otherwise those of a query.
-pub fn chart(session: &Session, request: &ChartRequest) -> Result<Chart> {
+pub fn charts(
+    session: &Session,
+    request: &ChartRequest,
+    recordings: &[String],
+    align: Align,
+) -> Result<Chart> {
+    if recordings.len() < 2 {
+        return chart(session, request);
+    }
+    let Aligned { from, to, parts, words } = aligned(session, &request.selection, recordings, align)?;
+    let mut all: Option<Chart> = None;
+    for Part { recording, zero, .. } in parts {
+        let selection = Selection {
+            recording: Some(recording.clone()),
+            from: Some(from.saturating_add(zero)),
+            to: Some(to.saturating_add(zero)),
+            ..request.selection.clone()
+        };
+        let mut part = chart(session, &ChartRequest { selection, ..request.clone() })?;
+        for panel in &mut part.panels {
+            panel.title = format!("{recording}: {}", panel.title);
+            panel.content.shift(zero);
+        }
+        part.notes.iter_mut().for_each(|note| *note = format!("{recording}: {note}"));
+        match &mut all {
+            None => all = Some(part),
+            Some(all) => {
+                all.panels.append(&mut part.panels);
+                all.notes.append(&mut part.notes);
+            }
+        }
+    }
+    let mut all = all.ok_or_else(|| Error::usage("no recording is given"))?;
+    if request.title.is_none() {
+        let what = all.title.split_once(": ").map_or("", |(_, what)| what);
+        all.title = format!("{}: {what}", recordings.join(", "));
+    }
+    all.description = words;
+    Ok(all)
+}
+
+/// Computes a chart of a recording.
+pub(super) fn chart(session: &Session, request: &ChartRequest) -> Result<Chart> {
     let recording = request.selection.recording(session)?;
     let span = super::span(session, &recording)?;
     let (from, to) = super::window(&request.selection, span)?;
@@ -58,7 +102,7 @@ pub fn chart(session: &Session, request: &ChartRequest) -> Result<Chart> {
     let (mut panels, what) = match request.form {
         Form::Histogram => (histograms(session, &recording, request)?, "histogram"),
         Form::Distribution => (distributions(session, &recording, request, (from, to))?, "over time"),
-        Form::Load => (loads(session, &recording, request, (from, to))?, "load of the cores"),
+        Form::Load => (loads(session, &recording, request, (from, to), span)?, "load of the cores"),
     };
     let scale = session.database().time_scale();
     let mut notes = Vec::new();
@@ -200,6 +244,7 @@ fn loads(
     recording: &str,
     request: &ChartRequest,
     (from, to): (i64, i64),
+    span: (i64, i64),
 ) -> Result<Vec<Panel>> {
     let window = request.window.unwrap_or_else(|| rounded(to.saturating_sub(from) / 100)).max(1);
     let params = [
@@ -227,6 +272,18 @@ fn loads(
             }
         }
     }
+    // Windows begin at multiples of their length: what is left at the edges is a window of its own.
+    let (first, last) = (from.max(span.0), to.min(span.1));
+    let steps = || all.values().flatten();
+    let whole = steps().map(|s| s.0).min().zip(steps().map(|s| s.1).max()).unwrap_or((last, last));
+    for (begin, end) in [(first, whole.0), (whole.1, last)] {
+        for (core, load) in edge(session, recording, (begin, end))? {
+            if chosen(&request.selection, &core) {
+                all.entry(core).or_default().push((begin, end, load));
+            }
+        }
+    }
+    all.values_mut().for_each(|steps| steps.sort_unstable_by_key(|step| step.0));
     let scale = session.database().time_scale();
     let mut all: Vec<_> = all.into_iter().collect();
     all.sort_by(|a, b| natural(&a.0, &b.0));
@@ -234,7 +291,9 @@ fn loads(
         let peak = steps
             .iter()
             .fold((from, f64::NEG_INFINITY), |peak, s| if s.2 > peak.1 { (s.0, s.2) } else { peak });
-        let mean = steps.iter().map(|s| s.2).sum::<f64>() / steps.len().max(1) as f64;
+        let length = |s: &(i64, i64, f64)| s.1.saturating_sub(s.0) as f64;
+        let mean = steps.iter().map(|s| s.2 * length(s)).sum::<f64>()
+            / steps.iter().map(length).sum::<f64>().max(1.0);
         let tenth = |load: f64| (load * 10.0).round() / 10.0;
         Panel {
             title: format!("load of {core}"),
@@ -250,6 +309,24 @@ fn loads(
         }
     };
     Ok(all.into_iter().map(panel).collect())
+}
+
+/// The loads of cores in a span that is no window of `core_load`.
+fn edge(session: &Session, recording: &str, (begin, end): (i64, i64)) -> Result<Vec<(String, f64)>> {
+    if begin >= end {
+        return Ok(Vec::new());
+    }
+    let filter = MetricFilter {
+        recording: Some(recording.to_owned()),
+        from: Some(begin),
+        to: Some(end),
+        ..MetricFilter::default()
+    };
+    let summary = metrics::summaries(session, &["CPULoad".to_owned()], &filter)?;
+    let [entity, kind]: [Texts; 2] = [result::column(&summary, "entity")?, result::column(&summary, "type")?];
+    let load: Fractions = result::column(&summary, "avg")?;
+    let cores = (0..summary.num_rows()).filter(|row| kind.get(*row) == Some("C"));
+    Ok(cores.map(|row| (entity.value(row).to_owned(), load.value(row))).collect())
 }
 
 /// The greatest 1, 2 or 5 times a power of ten that is not greater than `length`.

@@ -11,6 +11,7 @@ mod natural;
 mod objects;
 mod rare;
 mod runnables;
+mod several;
 mod show;
 mod signals;
 mod states;
@@ -20,12 +21,18 @@ mod tests;
 use crate::engine::Session;
 use crate::error::{Error, ErrorKind, Result};
 use crate::picture::{Grid, Picture, exact, length};
+use crate::schema::columns::process_state;
 use crate::schema::{tables, view};
 use crate::selection::Selection;
+use crate::store::{Scan, Within};
 use crate::time::TimeScale;
+use natural::natural;
 
 pub use around::Around;
-pub use chart::{ChartRequest, Form, chart};
+#[cfg(test)]
+use chart::chart;
+pub use chart::{ChartRequest, Form, charts};
+pub use several::{Align, plot_several};
 pub use show::Rows;
 
 /// What to draw.
@@ -53,6 +60,8 @@ pub(crate) struct Context<'a> {
     pub session: &'a Session,
     pub request: &'a Request,
     pub recording: String,
+    /// The names of all tasks and ISRs of all recordings of the picture, in natural order.
+    pub processes: &'a [String],
     pub grid: Grid,
     /// First and last instant of the recording.
     pub span: (i64, i64),
@@ -78,8 +87,24 @@ pub fn plot(session: &Session, request: &Request) -> Result<Picture> {
     let grid = Grid::new(from, to, request.columns);
     let events = events_in(session, &recording, grid);
     let grid = if events <= request.exact_up_to { grid.exact() } else { grid };
-    let context = Context { session, request, recording, grid, span, events };
+    let processes = processes(session, std::slice::from_ref(&recording))?;
+    let context = Context { session, request, recording, processes: &processes, grid, span, events };
     assemble::picture(&context, found.as_ref())
+}
+
+/// The names of all tasks and ISRs of recordings, in natural order.
+fn processes(session: &Session, recordings: &[String]) -> Result<Vec<String>> {
+    let within =
+        Within { begin: process_state::BEGIN_AT, end: process_state::END_AT, from: i64::MIN, to: i64::MAX };
+    let mut names = Vec::new();
+    for recording in recordings {
+        let columns = &[process_state::PROCESS];
+        let scan = Scan { table: tables::PROCESS_STATE, recording, columns, within, having: None };
+        names.extend(session.scanner().names_of(&scan, process_state::PROCESS)?);
+    }
+    names.sort_unstable_by(|a, b| natural(a, b));
+    names.dedup();
+    Ok(names)
 }
 
 /// The requested window, or the whole recording.

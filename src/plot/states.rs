@@ -74,7 +74,7 @@ pub(super) fn read(
         let isr =
             rows.r#type.translate(|name| Some(EntityType::parse_tolerant(name) == Some(EntityType::Isr)));
         let core = rows.core.translate(|name| index(&cores, name));
-        let state = rows.state.translate(|name| btf::State::parse(name).and_then(State::of_process));
+        let state = rows.state.translate(|name| btf::State::parse(name).and_then(State::of_btf));
         for (row, (begin, end)) in rows.begin_at.values().iter().zip(rows.end_at.values()).enumerate() {
             let (begin, end) = (*begin, *end);
             if !grid.shows(begin, end) {

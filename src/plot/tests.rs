@@ -53,7 +53,12 @@ fn tasks_have_their_states_and_cores_what_runs_on_them() {
     assert_eq!(row(&picture, "runnable:T_1").parent, Some(3));
     assert_eq!(
         exact_runs(row(&picture, "runnable:T_1")),
-        [(State::Running, 12, 45), (State::Running, 310, 320)]
+        [
+            (State::Running, 12, 20),
+            (State::Suspended, 20, 30),
+            (State::Running, 30, 45),
+            (State::Running, 310, 320)
+        ]
     );
     assert_eq!((picture.from, picture.to), (0, 321));
     assert_eq!(

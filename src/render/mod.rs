@@ -11,9 +11,13 @@ mod json;
 mod markup;
 mod parallel;
 #[cfg(feature = "png")]
+pub mod pdf;
+#[cfg(feature = "png")]
 pub mod png;
 pub mod svg;
 mod table;
+#[cfg(feature = "png")]
+mod tree;
 mod unit;
 
 use std::io::{self, Write};

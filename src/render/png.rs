@@ -1,39 +1,22 @@
-//! Our SVG as PNG, with the same pixels on every machine: text is drawn with the font in the binary. Not for
-//! SVG in general: no images, no links, no fonts of the system.
-
-use std::sync::Arc;
+//! Our SVG as PNG. Not for SVG in general (see `tree`).
 
 use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::fontdb::Database;
-use resvg::usvg::{FontResolver, Options, Tree};
 
+use super::tree::{Drawing, parse};
 use crate::error::{Error, ErrorKind, Result};
 
-/// DejaVu Sans, reduced to the letters of European languages (assets/README.md).
-const FONT: &[u8] = include_bytes!("../../assets/DejaVuSans-subset.ttf");
 /// Maximum number of pixels, so that memory is bounded.
 const MAX_PIXELS: u64 = 200 << 20;
 
-/// Draws a picture, `scale` pixels for each of its units.
+/// Draws a picture, `scale` pixels for each of its units. Also returns the characters that no font has.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when it would have too many pixels, or the scale is not a number greater than 0.
-pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>> {
+pub fn png(svg: &str, scale: f32) -> Result<(Vec<u8>, Vec<char>)> {
     if !scale.is_finite() || scale <= 0.0 {
         return Err(Error::usage(format!("--scale: {scale} is no factor")).hint("e.g. --scale 2"));
     }
-    let mut fonts = Database::new();
-    fonts.load_font_data(FONT.to_vec());
-    let family = "DejaVu Sans".to_owned();
-    fonts.set_sans_serif_family(family.clone());
-    let options = Options {
-        font_family: family,
-        fontdb: Arc::new(fonts),
-        font_resolver: FontResolver::default(),
-        ..Options::default()
-    };
-    let bug = |e: resvg::usvg::Error| Error::new(ErrorKind::Bug, "the picture is no SVG").because(e);
-    let tree = Tree::from_str(svg, &options).map_err(bug)?;
+    let Drawing { tree, missing } = parse(svg)?;
     let side = |length: f32| (f64::from(length) * f64::from(scale)).ceil().max(1.0);
     let (width, height) = (side(tree.size().width()), side(tree.size().height()));
     let too_many = || {
@@ -45,7 +28,8 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>> {
     }
     let mut pixels = Pixmap::new(width as u32, height as u32).ok_or_else(too_many)?;
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
-    pixels.encode_png().map_err(|e| Error::new(ErrorKind::Bug, "the picture cannot be encoded").because(e))
+    let cannot = |e| Error::new(ErrorKind::Bug, "the picture cannot be encoded").because(e);
+    Ok((pixels.encode_png().map_err(cannot)?, missing))
 }
 
 #[cfg(test)]
@@ -57,11 +41,12 @@ mod tests {
 
     #[test]
     fn text_is_drawn_without_fonts_of_the_system() {
-        let drawn = png(TEXT, 2.0).unwrap();
+        let (drawn, missing) = png(TEXT, 2.0).unwrap();
+        assert!(missing.is_empty());
         let pixels = Pixmap::decode_png(&drawn).unwrap();
         assert_eq!((pixels.width(), pixels.height()), (80, 40));
         assert!(pixels.pixels().iter().filter(|p| p.alpha() > 200).count() > 100);
-        assert_eq!(drawn, png(TEXT, 2.0).unwrap());
+        assert_eq!(drawn, png(TEXT, 2.0).unwrap().0);
     }
 
     #[test]

@@ -220,6 +220,7 @@ fn simulated(length: i64) -> Picture {
         from: BEGIN,
         to: end,
         names: Vec::new(),
+        colours: Vec::new(),
         rows: Vec::new(),
         links: Vec::new(),
         highlight: None,

@@ -111,7 +111,8 @@ fn files_are_of_the_format_that_their_name_says() {
     assert_eq!(std::fs::read(bench.path().join("all.svg")).unwrap(), png, "the same every time");
     for (args, code, words) in [
         (&["-o", "all.svg"][..], 2, "--force"),
-        (&["-o", "all.pdf"], 2, "--format"),
+        (&["-o", "all.jpg"], 2, "--format"),
+        (&["-o", "x.svg", "--recording", "demo", "--recording", "demo"], 2, "given twice"),
         (&["-o", "x.svg", "--from", "2s"], 2, "outside the recording"),
         (&["-o", "x.svg", "--from", "3ms", "--to", "3ms"], 2, "the window is empty"),
         (&["-o", "x.svg", "--type", "X"], 2, "'X'"),
@@ -125,6 +126,123 @@ fn files_are_of_the_format_that_their_name_says() {
         assert!(run.stderr.contains(words), "{args:?}: {}", run.stderr);
         assert!(!bench.path().join("x.svg").exists());
     }
+}
+
+#[test]
+fn a_pdf_is_one_page_of_the_size_of_the_picture() {
+    let bench = engine();
+    bench.ok(&["plot", "engine.db", "-o", "all.pdf", "--width", "1000"]);
+    let pdf = std::fs::read(bench.path().join("all.pdf")).unwrap();
+    let text = String::from_utf8_lossy(&pdf);
+    assert!(text.starts_with("%PDF-1.6") && text.ends_with("%%EOF\n"));
+    assert!(text.contains("/MediaBox[0 0 750 ") && text.contains("/Count 1>>"));
+}
+
+/// The classes of the boxes in a row, by name: colours of processes.
+fn colours(svg: &str, id: &str) -> std::collections::BTreeMap<String, String> {
+    let document = Document::parse(svg).unwrap();
+    let boxes = row(&document, id).children().filter(|n| n.has_attribute("data-begin"));
+    let name = |n: Node<'_, '_>| {
+        let title = n.first_element_child()?.text()?.split_once('(')?.1.split_once(" #")?.0.to_owned();
+        Some((title, n.attribute("class")?.to_owned()))
+    };
+    boxes.filter_map(name).filter(|(_, class)| class.starts_with("s p")).collect()
+}
+
+#[test]
+fn a_colour_means_one_process_in_every_window() {
+    let bench = engine();
+    let around = |from: &str, to: &str| colours(&plot(&bench, &["--from", from, "--to", to]), "core:Core_1");
+    let (a, b) = (around("60ms", "64ms"), around("116ms", "120ms"));
+    assert!(a.len() > 1 && b.len() > 1, "{a:?} {b:?}");
+    let distinct = |of: &std::collections::BTreeMap<String, String>| {
+        of.values().collect::<std::collections::BTreeSet<_>>().len() == of.len()
+    };
+    assert!(distinct(&a) && distinct(&b));
+    let both: Vec<_> = a.iter().filter_map(|(name, class)| Some((class, b.get(name)?))).collect();
+    assert!(!both.is_empty() && both.iter().all(|(one, other)| one == other), "{a:?} {b:?}");
+}
+
+#[test]
+fn lost_activations_are_drawn_in_every_spelling() {
+    for word in ["mtalimitexceeded", "mtalimitexceded", "mpalimitexceeded", "MTALimitExceeded"] {
+        let bench = Bench::new();
+        let head = "#version 2.1.3\n#timeScale ns\n0,SIM,-1,STI,S,0,trigger\n0,S,0,T,A,0,activate\n";
+        let rest = "1,Core,0,T,A,0,start\n5,Core,0,T,A,0,fullmigration\n9,Core,0,T,A,0,terminate\n";
+        bench.write("t.btf", &format!("{head}3,S,1,T,A,1,{word}\n{rest}"));
+        bench.ok(&["ingest", "engine.db", "t.btf", "-q"]);
+        let svg = plot(&bench, &["--type", "T"]);
+        let document = Document::parse(&svg).unwrap();
+        let task = row(&document, "task:A");
+        for mark in ["activation-lost", "migration"] {
+            assert_eq!(counted(task, "data-mark", Some(mark)), 1, "{word} {mark}");
+        }
+    }
+}
+
+#[test]
+fn runnables_are_drawn_suspended_while_their_process_is_preempted() {
+    let bench = Bench::new();
+    let file = root().join("tests/data/btf/suspended.btf");
+    bench.ok(&["ingest", "engine.db", file.to_str().unwrap(), "-q"]);
+    let svg = plot(&bench, &[]);
+    let document = Document::parse(&svg).unwrap();
+    let of = |n: Node<'_, '_>| {
+        let of = |name| n.attribute(name).map(str::to_owned);
+        Some((of("class")?, of("data-begin")?, of("data-end")?))
+    };
+    let found: Vec<_> = row(&document, "runnable:T_2").children().filter_map(of).collect();
+    let expected = [("s running", "100", "4000"), ("s suspended", "4000", "7000"), ("s running", "7000", "9000")];
+    assert_eq!(found, expected.map(|(a, b, c)| (a.into(), b.into(), c.into())));
+    assert!(svg.contains(">suspended</text>"), "the legend");
+}
+
+#[test]
+fn several_recordings_are_under_each_other_on_one_axis() {
+    let bench = Bench::new();
+    for name in ["thesis_t52", "thesis_t53"] {
+        let file = root().join(format!("tests/data/btf/{name}.btf"));
+        bench.ok(&["ingest", "engine.db", file.to_str().unwrap(), "-q"]);
+    }
+    let both = ["--recording", "thesis_t52", "--recording", "thesis_t53"];
+    let svg = plot(&bench, &both);
+    let document = Document::parse(&svg).unwrap();
+    for (recording, task) in [("thesis_t52", "T_3"), ("thesis_t53", "T_2")] {
+        let row = row(&document, &format!("{recording}/task:{task}"));
+        let sql = format!(
+            "SELECT count(*) FROM process_state WHERE recording = '{recording}' AND process = '{task}'"
+        );
+        assert_eq!(counted(row, "data-begin", None), asked(&bench, &sql), "{recording}");
+    }
+    let one = |recording: &str| plot(&bench, &["--recording", recording]);
+    // A process has one colour in both.
+    let core = |of: &str| colours(&svg, &format!("{of}/core:Core_2"));
+    assert_eq!(core("thesis_t52").get("T_2"), core("thesis_t53").get("T_2"));
+    assert!(core("thesis_t52").contains_key("T_2"));
+    // The rows are those of each by itself.
+    let ids = |svg: &str| -> Vec<String> {
+        let document = Document::parse(svg).unwrap();
+        document.descendants().filter_map(|n| n.attribute("data-row")).map(str::to_owned).collect()
+    };
+    let alone = |recording: &str| {
+        let inside = ids(&one(recording)).into_iter().map(|id| format!("{recording}/{id}")).collect::<Vec<_>>();
+        [vec![format!("recording:{recording}")], inside].concat()
+    };
+    assert_eq!(ids(&svg), [alone("thesis_t52"), alone("thesis_t53")].concat());
+    // With an axis from the begin of each, the window is too.
+    let part = plot(&bench, &[&both[..], &["--from", "1ms", "--to", "2ms"]].concat());
+    assert!(part.contains("each from its begin: 1 ms to 2 ms"), "{}", &part[..600]);
+    let clock = plot(&bench, &[&both[..], &["--align", "time"]].concat());
+    assert!(clock.contains("on one clock: 0 ns to "));
+    let page = bench.ok(&[&["plot", "engine.db", "-q", "-o", "both.html"][..], &both].concat());
+    assert_eq!(page.stdout, "");
+    let chart = plot(&bench, &[&["--chart", "load"][..], &both].concat());
+    for panel in ["thesis_t52: load of Core_1", "thesis_t53: load of Core_2"] {
+        assert!(chart.contains(panel), "{panel}");
+    }
+    let run = bench.run(&[&["plot", "engine.db", "-o", "x.svg", "--around", "ResponseTime:T_1"][..], &both].concat());
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("--around is about an instance of one recording"), "{}", run.stderr);
 }
 
 #[test]
@@ -177,6 +295,29 @@ fn charts_count_what_the_metrics_count() {
         ["query", "engine.db", "SELECT count(*) FROM core_load WHERE process IS NULL", "--format", "csv"];
     let run = bench.ok(&[&sql[..], &["--param", "window=10ms", "--param", "step=10ms"]].concat());
     assert_eq!(steps.to_string(), run.stdout.lines().nth(1).unwrap());
+}
+
+#[test]
+fn charts_of_loads_reach_the_edges() {
+    let bench = engine();
+    for window in [&[][..], &["--from", "7ms", "--to", "95ms"], &["--window", "30ms"], &["--window", "1s"]] {
+        let svg = plot(&bench, &[&["--chart", "load", "--width", "1000"][..], window].concat());
+        let document = Document::parse(&svg).unwrap();
+        let steps: Vec<(f64, f64)> = document
+            .descendants()
+            .filter(|n| n.attribute("class") == Some("panel") && n.attribute("data-panel") == Some("load of Core_1"))
+            .flat_map(|panel| panel.children())
+            .filter(|n| n.attribute("class") == Some("step"))
+            .map(|n| {
+                let of = |name| n.attribute(name).unwrap().parse::<f64>().unwrap();
+                (of("x"), of("x") + of("width"))
+            })
+            .collect();
+        let (first, last) = (steps.first().unwrap(), steps.last().unwrap());
+        assert!((first.0 - 102.0).abs() < 1.0 && (last.1 - 974.0).abs() < 1.0, "{window:?}: {first:?} {last:?}");
+        let gaps = steps.windows(2).filter(|pair| (pair[0].1 - pair[1].0).abs() > 0.6).count();
+        assert_eq!(gaps, 0, "{window:?}");
+    }
 }
 
 #[test]

@@ -9,9 +9,9 @@ use super::{parse, query};
 use crate::engine::queries_with_folders;
 use crate::error::{Error, Result};
 use crate::ops::findings::doubts;
-use crate::ops::plot::{PictureFormat, deadlines, image, timeline};
+use crate::ops::plot::{Image, PictureFormat, deadlines, image, timeline};
 use crate::picture::{Picture, exact};
-use crate::plot::{Around, ChartRequest, Form, Request, Rows, chart};
+use crate::plot::{Align, Around, ChartRequest, Form, Request, Rows, charts};
 use crate::render::html;
 use crate::render::svg::{self, Legend};
 use crate::selection::Selection;
@@ -19,7 +19,7 @@ use crate::time::TimeScale;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
-/// Draw a window of a recording as SVG or PNG, or a chart of a metric.
+/// Draw a window of a recording as SVG, PDF or PNG, or a chart of a metric.
 ///
 /// Rows of cores, tasks and ISRs with their states, runnables, semaphores, events, signals and stimuli. What
 /// is too short to be seen is drawn together, and the picture says how many it stands for; violations are
@@ -30,6 +30,7 @@ use std::path::{Path, PathBuf};
   btfdb plot engine.db --from 412ms --to 415ms -o slice.png --scale 2
   btfdb plot engine.db --around ResponseTime:T_5:max -o worst.svg
   btfdb plot engine.db --rows core --type T,I,SEM --width 1600 -o - > picture.svg
+  btfdb plot engine.db --recording before --recording after -o both.svg
   btfdb plot engine.db --chart histogram ResponseTime --entity T_5 -o response.svg")]
 pub struct PlotArgs {
     /// Database folder.
@@ -40,12 +41,15 @@ pub struct PlotArgs {
     /// File to write, `-` for standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// svg, html (a page to zoom into) or png; told by the file's name when left out.
+    /// svg, html (a page to zoom into), png or pdf; told by the file's name when left out.
     #[arg(long, value_parser = word(PictureFormat::ALL.map(PictureFormat::as_str), PictureFormat::parse))]
     pub format: Option<PictureFormat>,
-    /// Recording; needed when the database has several.
-    #[arg(long)]
-    pub recording: Option<String>,
+    /// Recording; needed when the database has several. Given again, recordings are drawn under each other.
+    #[arg(long, value_name = "RECORDING")]
+    pub recording: Vec<String>,
+    /// Several recordings: each counts from its own begin, also --from and --to, or all have one clock.
+    #[arg(long, value_parser = word(Align::ALL.map(Align::as_str), Align::parse), default_value = "begin")]
+    pub align: Align,
     /// Begin of the window, e.g. 412ms.
     #[arg(long, allow_hyphen_values = true, value_name = "T")]
     pub from: Option<String>,
@@ -116,7 +120,7 @@ pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
     let session = query::open(&args.database, &args.limits, queries, None, control.flag_shared())?;
     let scale = session.database().time_scale();
     let selection = Selection {
-        recording: args.recording.clone(),
+        recording: args.recording.first().cloned(),
         from: parse::time("--from", args.from.as_deref(), scale)?,
         to: parse::time("--to", args.to.as_deref(), scale)?,
         entities: args.entity.clone(),
@@ -124,31 +128,44 @@ pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
     };
     ui.doubts(&doubts(session.database(), args.recording.as_deref())?);
     let mut target = Target::open(Some(&args.output), args.force)?;
-    let svg = match args.chart {
+    let (svg, title) = match args.chart {
         Some(_) if format == PictureFormat::Html => {
-            return Err(Error::usage("a chart is no page").hint("name it .svg or .png"));
+            return Err(Error::usage("a chart is no page").hint("name it .svg, .png or .pdf"));
         }
         Some(form) => {
-            svg::chart(&chart(&session, &chart_request(args, selection, form, scale)?)?, args.width)
+            let request = chart_request(args, selection, form, scale)?;
+            let chart = charts(&session, &request, &args.recording, args.align)?;
+            (svg::chart(&chart, args.width), chart.title)
         }
         None => {
             let request = timeline_request(args, selection, scale)?;
-            let picture = timeline(&session, request, format, args.width)?;
+            let picture = timeline(&session, request, (&args.recording, args.align), format, args.width)?;
             report(&picture, scale, ui);
             if format == PictureFormat::Html {
                 html::write(&picture, target.out())?;
                 target.finish()?;
                 return Ok(0);
             }
-            svg::drawn(&picture, &svg::DrawingOptions { width: args.width, legend: args.legend })
+            let options = svg::DrawingOptions { width: args.width, legend: args.legend };
+            (svg::drawn(&picture, &options), picture.title)
         }
     };
-    if format == PictureFormat::Png && target.is_terminal() {
-        return Err(Error::usage("png is not for a terminal").hint("use -o FILE"));
+    if matches!(format, PictureFormat::Png | PictureFormat::Pdf) && target.is_terminal() {
+        let message = format!("{} is not for a terminal", format.as_str());
+        return Err(Error::usage(message).hint("use -o FILE"));
     }
-    let bytes = image(svg, format, args.scale)?;
+    let Image { bytes, missing } = image(svg, format, args.scale, &title)?;
     target.out().write_all(&bytes).map_err(|e| Error::io("write to", &args.output, e))?;
     target.finish()?;
+    if !missing.is_empty() {
+        let characters: Vec<String> = missing.iter().take(12).map(char::to_string).collect();
+        let more = if missing.len() > 12 { ", …" } else { "" };
+        ui.warning(&format!(
+            "no font of this machine has {}{more}: boxes are drawn (hint: install a font that has them, such as Noto \
+             Sans CJK or Noto Emoji, or use svg or html)",
+            characters.join(", ")
+        ));
+    }
     ui.status(&format!("{} bytes written to {}", bytes.len(), args.output.display()));
     Ok(0)
 }
@@ -200,7 +217,7 @@ fn format(args: &PlotArgs) -> Result<PictureFormat> {
         None if args.output == Path::new("-") => Ok(PictureFormat::Svg),
         None => PictureFormat::of_file(&args.output).ok_or_else(|| {
             Error::usage(format!("'{}' does not say what it is to be", args.output.display()))
-                .hint("name it .svg, .html or .png, or use --format")
+                .hint("name it .svg, .html, .png or .pdf, or use --format")
         }),
     }
 }

@@ -10,7 +10,7 @@ use crate::engine::{Session, SessionOptions};
 use crate::schema::{
     BtfEventRow, BtfEventRows, DataEventRow, DataEventRows, GapRow, GapRows, ProcessInstanceRow,
     ProcessInstanceRows, ProcessStateRow, ProcessStateRows, RecordingRow, RecordingRows, RunnableInstanceRow,
-    RunnableInstanceRows, TableSpec, tables,
+    RunnableInstanceRows, RunnableStateRow, RunnableStateRows, TableSpec, tables,
 };
 use crate::store::{Database, RealDisk, RecordingEntry, Transaction};
 use crate::time::TimeScale;
@@ -196,6 +196,23 @@ fn record(tx: &mut Transaction, name: &str) {
         });
     }
     put(tx, tables::RUNNABLE_INSTANCE, name, None, &rows.take_batch().unwrap());
+    let mut rows = RunnableStateRows::new();
+    for (instance, state, begin_at, end_at) in
+        [(0, "running", 12, 20), (0, "suspended", 20, 30), (0, "running", 30, 45), (1, "running", 310, 320)]
+    {
+        rows.push(RunnableStateRow {
+            runnable: "R_1".into(),
+            instance,
+            process: Some("T_1".into()),
+            process_instance: Some(instance),
+            core: Some("Core_1".into()),
+            depth: 0,
+            state: state.into(),
+            begin_at,
+            end_at,
+        });
+    }
+    put(tx, tables::RUNNABLE_STATE, name, None, &rows.take_batch().unwrap());
 }
 
 /// [`EVENTS`], `shift` ticks later.

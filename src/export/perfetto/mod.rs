@@ -67,8 +67,6 @@ struct Export<'a, 'o> {
     session: &'a Session,
     selection: &'a Selection,
     recording: &'a str,
-    /// Begin of the window, or of the recording.
-    begin: i64,
     packets: Packets<'o>,
     tracks: Tracks,
 }
@@ -83,8 +81,7 @@ fn export_perfetto(session: &Session, selection: &Selection, out: &mut dyn Write
     let zero = first.unwrap_or(0).min(0);
     let mut packets = Packets::new(out, Clock::new(session.database().time_scale(), zero));
     let tracks = Tracks::new(&recording, &mut packets)?;
-    let begin = selection.from.or(first).unwrap_or(0);
-    let mut export = Export { session, selection, recording: &recording, begin, packets, tracks };
+    let mut export = Export { session, selection, recording: &recording, packets, tracks };
     // Activations come first: at equal times, a flow starts at the event that is first in the file.
     export.events()?;
     export.activations()?;

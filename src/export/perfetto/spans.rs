@@ -4,6 +4,7 @@ use super::packets::{Argument, Flow, TrackKind};
 use super::placement::Slice;
 use super::tracks::Group;
 use super::{CHAINS, Export, cut};
+use crate::btf::State;
 use crate::btf::spec::EntityType;
 use crate::chain::Chain;
 use crate::error::Result;
@@ -11,10 +12,35 @@ use crate::export::cursor::Cursor;
 use crate::schema::columns::{gap, runnable_instance as runnable};
 use std::collections::HashMap;
 
-/// An execution whose begin or end was not recorded is shown as far as its time is known.
-const RUNNABLES: &str = "SELECT recording, runnable, instance, process, process_instance, core, depth, complete, begin_at, \
-     coalesce(terminate_at, begin_at + running + suspended) AS end_at FROM (\
-     SELECT *, coalesce(start_at, terminate_at - running - suspended, $begin) AS begin_at FROM runnable_instance) AS execution";
+/// Executions as far as their time is known: those of which neither begin nor end was recorded by their states.
+/// What is suspended is a slice in the innermost runnable of a process instance.
+fn runnables(rows: &str) -> String {
+    format!(
+        "WITH execution AS (SELECT * FROM (SELECT *,
+                coalesce(start_at, terminate_at - running - suspended) AS begin_at,
+                coalesce(terminate_at, start_at + running + suspended) AS end_at
+            FROM runnable_instance WHERE start_at IS NOT NULL OR terminate_at IS NOT NULL) AS timed {rows}),
+        state AS (SELECT * FROM runnable_state {rows}),
+        unbounded AS (SELECT DISTINCT recording, runnable, instance FROM runnable_instance
+            WHERE start_at IS NULL AND terminate_at IS NULL)
+        SELECT process, runnable, instance, process_instance, core, depth, begin_at, end_at, runnable AS name
+        FROM execution
+        UNION ALL
+        SELECT s.process, s.runnable, s.instance, s.process_instance, s.core, s.depth, s.begin_at, s.end_at,
+            s.runnable AS name
+        FROM state AS s JOIN unbounded AS u
+            ON s.recording = u.recording AND s.runnable = u.runnable AND s.instance = u.instance
+        UNION ALL
+        SELECT process, max(runnable) AS runnable, max(instance) AS instance, process_instance, core,
+            max(depth) + 1 AS depth, begin_at, end_at, '{SUSPENDED}' AS name
+        FROM state WHERE state = '{SUSPENDED}' AND process IS NOT NULL
+        GROUP BY process, process_instance, core, begin_at, end_at
+        ORDER BY process, begin_at, end_at DESC, depth, process_instance, runnable, instance"
+    )
+}
+
+/// The state of a runnable whose process does not run.
+const SUSPENDED: &str = State::Suspended.as_str();
 
 impl Export<'_, '_> {
     pub(super) fn spans(&mut self) -> Result<()> {
@@ -37,14 +63,8 @@ impl Export<'_, '_> {
         let kinds = self.processes()?;
         let entities = [runnable::RUNNABLE, runnable::PROCESS];
         let condition = self.selection.overlap(self.recording, ("begin_at", "end_at"), &entities, &[]);
-        let sql = format!(
-            "SELECT process, runnable, instance, process_instance, core, depth, begin_at, end_at FROM ({RUNNABLES}) AS span \
-             {} ORDER BY process, begin_at, end_at DESC, depth, process_instance, runnable, instance",
-            condition.sql(),
-        );
-        let mut params = condition.params();
-        params.push(("begin", self.begin.into()));
-        let mut rows = Cursor::new(self.session.sql(&sql, &params)?);
+        let sql = runnables(&condition.sql());
+        let mut rows = Cursor::new(self.session.sql(&sql, &condition.params())?);
         let mut last: Option<(EntityType, String)> = None;
         while rows.next()? {
             let (begin, end) = cut(self.selection, rows.int(6).unwrap_or(0), rows.int(7).unwrap_or(0));
@@ -66,12 +86,12 @@ impl Export<'_, '_> {
             let slice =
                 Slice { begin, end, depth: rows.int(5).unwrap_or(0), owner: rows.int(3).unwrap_or(0) };
             let track = thread.runnables.place(slice, packets)?;
-            let mut args = vec![
-                Argument::Int("instance", rows.int(2).unwrap_or(0)),
-                Argument::Int("process_instance", slice.owner),
-            ];
+            let mut args = vec![Argument::Int("process_instance", slice.owner)];
+            if rows.name(8) != SUSPENDED {
+                args.insert(0, Argument::Int("instance", rows.int(2).unwrap_or(0)));
+            }
             args.extend(rows.text(4).map(|core| Argument::Name("core", core)));
-            packets.begin(track, begin, rows.name(1), &args, None)?;
+            packets.begin(track, begin, rows.name(8), &args, None)?;
         }
         if let Some((kind, name)) = last {
             let packets = &mut self.packets;

@@ -326,6 +326,16 @@ fn runnables_are_in_each_other() {
     let all = rows(&session, "SELECT runnable FROM runnable_instance WHERE process IS NOT NULL");
     assert_eq!(runnables.len(), all.len());
     assert!(trace.slices.iter().any(|s| s.depth > 0 && s.duration > 0), "some are called by others");
+    // What is suspended is so once, in the innermost runnable.
+    let suspended = listed(&trace, |s| {
+        let process = s.track.split('/').next()?;
+        (s.name == "suspended").then(|| format!("{process}|{}|{}", s.begin, s.duration))
+    });
+    let sql = "SELECT process, begin_at, length FROM (\
+               SELECT DISTINCT process, process_instance, begin_at, end_at - begin_at AS length FROM runnable_state \
+               WHERE state = 'suspended' AND process IS NOT NULL) AS s";
+    assert_eq!(suspended, sorted(&session, &sql));
+    assert!(!suspended.is_empty());
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::varint;
 pub(super) const FAR: i64 = (1 << 52) - 1;
 
 /// The first number of the data: changes with the format.
-pub(super) const VERSION: u64 = 1;
+pub(super) const VERSION: u64 = 2;
 
 /// The last number of the data, by which a page checks that it has all of it.
 pub(super) const END: u64 = 0xB7F;
@@ -41,6 +41,7 @@ pub(super) fn encode(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
     }
     encoder.offset(picture.to)?;
     encoder.texts(&picture.names)?;
+    encoder.colours(picture)?;
     encoder.texts(&picture.notes)?;
     encoder.highlight(picture.highlight.as_ref())?;
     encoder.count(picture.rows.len())?;
@@ -81,6 +82,22 @@ impl Encoder<'_> {
     fn texts(&mut self, texts: &[String]) -> io::Result<()> {
         self.count(texts.len())?;
         texts.iter().try_for_each(|text| self.text(text))
+    }
+
+    /// Of each name, one more than the number of its colour; 0 if it has none.
+    fn colours(&mut self, picture: &Picture) -> io::Result<()> {
+        let mut rest = picture.colours.as_slice();
+        for name in 0..picture.names.len() {
+            let colour = match rest.split_first() {
+                Some((first, others)) if first.0 as usize == name => {
+                    rest = others;
+                    u64::from(first.1) + 1
+                }
+                _ => 0,
+            };
+            self.unsigned(colour)?;
+        }
+        Ok(())
     }
 
     fn float(&mut self, value: f64) -> io::Result<()> {

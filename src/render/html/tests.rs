@@ -17,7 +17,7 @@ use crate::picture::{
 use crate::time::TimeScale;
 
 const SCALES: [TimeScale; 5] = [TimeScale::Ps, TimeScale::Ns, TimeScale::Us, TimeScale::Ms, TimeScale::S];
-const KINDS: [RowKind; 11] = [
+const KINDS: [RowKind; 12] = [
     RowKind::Core,
     RowKind::Task,
     RowKind::Isr,
@@ -29,8 +29,9 @@ const KINDS: [RowKind; 11] = [
     RowKind::Server,
     RowKind::Buffer,
     RowKind::Trace,
+    RowKind::Recording,
 ];
-const STATES: [State; 10] = [
+const STATES: [State; 11] = [
     State::Active,
     State::Running,
     State::Ready,
@@ -41,6 +42,7 @@ const STATES: [State; 10] = [
     State::Held,
     State::Wanted,
     State::Gap,
+    State::Suspended,
 ];
 const MARKS: [MarkKind; 15] = [
     MarkKind::Activation,
@@ -143,7 +145,12 @@ impl Decoder {
         let (title, description) = (self.text(), self.text());
         self.from = self.text().parse().unwrap();
         let (from, to) = (self.from, self.at());
-        let (names, notes) = (self.texts(), self.texts());
+        let names = self.texts();
+        let coloured = (0..names.len()).map(|_| self.unsigned()).collect::<Vec<_>>();
+        let colour =
+            |(name, colour): (u32, u64)| Some((name, u16::try_from(colour.checked_sub(1)?).unwrap()));
+        let colours = (0..).zip(coloured).filter_map(colour).collect();
+        let notes = self.texts();
         let highlight = (self.unsigned() == 1).then(|| Highlight {
             row: self.count(),
             begin: self.at(),
@@ -154,7 +161,7 @@ impl Decoder {
         let links = self.links();
         assert_eq!(self.unsigned(), END);
         assert_eq!(self.bytes.next(), None);
-        Picture { title, description, scale, from, to, names, rows, links, highlight, notes }
+        Picture { title, description, scale, from, to, names, colours, rows, links, highlight, notes }
     }
 
     fn row(&mut self, names: usize) -> Row {
@@ -393,6 +400,9 @@ fn picture() -> impl Strategy<Value = Picture> {
                 label,
             },
         ));
+        // Every second name has a colour.
+        let colours: Vec<(u32, u16)> =
+            (0..).zip(&names).step_by(2).map(|(n, _)| (n, 300 * n as u16)).collect();
         (vec(row, 0..5), vec(link, 0..9), highlight, vec(any::<String>(), 0..3)).prop_map(
             move |(rows, links, highlight, notes)| Picture {
                 title: title.clone(),
@@ -401,6 +411,7 @@ fn picture() -> impl Strategy<Value = Picture> {
                 from,
                 to: from + span,
                 names: names.clone(),
+                colours: colours.clone(),
                 rows,
                 links,
                 highlight,
@@ -436,6 +447,7 @@ fn empty() -> Picture {
         from: 0,
         to: 100,
         names: Vec::new(),
+        colours: Vec::new(),
         rows: Vec::new(),
         links: Vec::new(),
         highlight: None,

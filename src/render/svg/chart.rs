@@ -62,7 +62,7 @@ pub fn drawn(chart: &Chart, width: u32) -> String {
         y = legend(left, y, &mut sheet);
     }
     y = super::frame::notes(&chart.notes, (left, right), y, &mut sheet);
-    super::document((&chart.title, &chart.description), (width, y + MARGIN), &[], &[], &sheet)
+    super::document((&chart.title, &chart.description), (width, y + MARGIN), (&[], &[], &[]), &sheet)
 }
 
 /// The legend of the parts of a spread.
@@ -140,10 +140,7 @@ impl Frame<'_> {
                 free = x + half + 6 * PX;
             }
         }
-        let title = format!("time in {}", axis.title);
-        if text::width(&title, SMALL) <= LEFT - 18 * PX {
-            sheet.words("q", (self.across.left - 12 * PX, self.bottom() + 15 * PX), SMALL, "end", &title);
-        }
+        super::frame::axis_title(&axis, across, self.bottom() + 15 * PX, sheet);
         across
     }
 

@@ -7,6 +7,8 @@ use super::sheet::{Across, PX, Sheet, px};
 use super::{style, text};
 use crate::picture::{Axis, LinkKind, MarkKind, Picture, RowKind, State, length};
 
+/// Size of the name of one of several recordings.
+const TITLE: i64 = 13 * PX;
 /// Minimum room for a label of the time axis.
 const TICK: i64 = 84 * PX;
 
@@ -35,12 +37,20 @@ pub(super) fn axis(picture: &Picture, across: Across, (top, bottom): (i64, i64),
             free = x + half + 6 * PX;
         }
     }
+    axis_title(&axis, across, y, sheet);
+    sheet.close();
+}
+
+/// The title of a time axis with labels at `y`: before the first label if there is room, else below.
+pub(super) fn axis_title(axis: &Axis, across: Across, y: i64, sheet: &mut Sheet) {
+    let first =
+        axis.major.first().map_or(across.left, |(at, label)| across.x(*at) - text::width(label, SMALL) / 2);
+    let end = (across.left - 14 * PX).min(first - 8 * PX);
     let title = format!("time in {}", axis.title);
-    match text::width(&title, SMALL) + 24 * PX <= across.left {
-        true => sheet.words("q", (across.left - 14 * PX, y), SMALL, "end", &title),
+    match text::width(&title, SMALL) + 10 * PX <= end {
+        true => sheet.words("q", (end, y), SMALL, "end", &title),
         false => sheet.words("q", (across.left, y + 14 * PX), SMALL, "", &title),
     }
-    sheet.close();
 }
 
 pub(super) fn labels(
@@ -48,7 +58,7 @@ pub(super) fn labels(
     layout: &Layout,
     left: i64,
     across: Across,
-    colours: &HashMap<&str, usize>,
+    colours: &HashMap<&str, u16>,
     sheet: &mut Sheet,
 ) {
     sheet.open("labels", "");
@@ -59,6 +69,14 @@ pub(super) fn labels(
         sheet.path("g", &line, "");
     }
     for (row, place) in picture.rows.iter().zip(&layout.places) {
+        if row.kind == RowKind::Recording {
+            // The name of the recording, over the whole width.
+            let words = text::fitted(&row.label, across.right() - left, TITLE);
+            sheet.words("title", (left, place.bottom - 4 * PX), TITLE, "", &words);
+            let line = format!("M{} {}H{}", px(left), px(place.bottom), px(across.right()));
+            sheet.path("a", &line, " stroke='#222222' fill='none'");
+            continue;
+        }
         let room = layout.labels - place.indent;
         let words = text::fitted(&row.label, room, LABEL);
         let y = place.middle() + LABEL * 36 / 100;

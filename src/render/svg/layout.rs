@@ -15,6 +15,8 @@ const INDENT: i64 = 12 * PX;
 pub(super) const GUTTER: i64 = 10 * PX;
 /// Height of a heading.
 const HEADING: i64 = 20 * PX;
+/// Space above the name of one of several recordings.
+const SECTION: i64 = 8 * PX;
 
 /// The position of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +70,7 @@ fn track(row: &Row) -> i64 {
         RowKind::Server => 34,
         RowKind::Stimulus => 3,
         RowKind::Trace => 8,
+        RowKind::Recording => 18,
     };
     height * PX
 }
@@ -89,9 +92,12 @@ impl Layout {
         let (mut y, mut last) = (top, None);
         let mut widest = 0;
         for row in &picture.rows {
-            let depth = i64::from(row.parent.is_some());
+            let depth = i64::try_from(picture.depth(row)).unwrap_or(0);
             let heading = style::heading(row.kind);
-            if row.parent.is_none() && last != Some(heading) {
+            if row.kind == RowKind::Recording {
+                y += SECTION;
+                last = None;
+            } else if depth == 0 && last != Some(heading) {
                 y += HEADING;
                 headings.push((heading, y - 6 * PX));
                 widest = widest.max(text::width(heading, SMALL));

@@ -81,7 +81,7 @@ pub fn drawn(picture: &Picture, options: &DrawingOptions) -> String {
     let across = frame::across(picture, &layout, MARGIN, width);
     let bottom = layout.bottom.max(y + 20 * PX) + 4 * PX;
     frame::axis(picture, across, (y + 2 * PX, bottom), &mut sheet);
-    gaps(picture, across, (y + 2 * PX, bottom), &mut sheet);
+    gaps(picture, &layout, across, bottom, &mut sheet);
     frame::highlight(picture, &layout, across, bottom, &mut sheet);
     let drawn_items: usize = picture.rows.iter().map(|row| row.runs.len() + row.marks.len()).sum();
     let colours = colours(picture);
@@ -98,32 +98,26 @@ pub fn drawn(picture: &Picture, options: &DrawingOptions) -> String {
     y = frame::notes(&picture.notes, (left, right), y, &mut sheet);
     let states: std::collections::BTreeSet<_> = occurring.states.keys().map(|(state, _)| *state).collect();
     let states: Vec<_> = states.into_iter().collect();
+    let colours: Vec<u16> = picture.colours.iter().map(|(_, colour)| *colour).collect();
     document(
         (&picture.title, &picture.description),
         (width, y + MARGIN / 2),
-        &states,
-        &occurring.marks,
+        (&states, &occurring.marks, &colours),
         &sheet,
     )
 }
 
-/// Colours of tasks and ISRs, in the order of their rows, if there are rows of cores, which use them.
-fn colours(picture: &Picture) -> HashMap<&str, usize> {
-    let process = |row: &&crate::picture::Row| matches!(row.kind, RowKind::Task | RowKind::Isr);
-    let rows = picture.rows.iter().filter(process);
-    let some = picture.rows.iter().any(|row| row.kind == RowKind::Core);
-    rows.zip((0..style::PROCESSES.len()).cycle())
-        .filter(|_| some)
-        .map(|(row, n)| (row.label.as_str(), n))
-        .collect()
+/// The numbers of the colours of processes, by name.
+fn colours(picture: &Picture) -> HashMap<&str, u16> {
+    let name = |name: u32| picture.names.get(name as usize).map(String::as_str);
+    picture.colours.iter().filter_map(|(id, colour)| Some((name(*id)?, *colour))).collect()
 }
 
 /// The document around the drawing.
 fn document(
     (title, description): (&str, &str),
     (width, height): (i64, i64),
-    states: &[State],
-    marks: &[MarkKind],
+    (states, marks, colours): (&[State], &[MarkKind], &[u16]),
     sheet: &Sheet,
 ) -> String {
     let mut out = String::with_capacity(sheet.out.len() + 4096);
@@ -134,19 +128,25 @@ fn document(
         markup::escaped(title),
         markup::escaped(description)
     ));
-    style::definitions(states, marks, &mut out);
+    style::definitions(states, marks, colours, &mut out);
     out.push_str(&format!("\n<path d='M0 0H{width}V{height}H0Z' fill='#ffffff'/>\n"));
     out.push_str(&sheet.out);
     out.push_str("</svg>\n");
     out
 }
 
-/// Gaps of the recording are hatched from top to bottom.
-fn gaps(picture: &Picture, across: sheet::Across, (top, bottom): (i64, i64), sheet: &mut Sheet) {
-    let rows = picture.rows.iter().filter(|row| row.kind == RowKind::Trace);
-    for run in rows.flat_map(|row| &row.runs) {
-        let (x, end) = (across.x(run.begin), across.x(run.end));
-        let band = [x, top, (end - x).max(PX), bottom - top];
-        sheet.rect("gap", band, " style='stroke:none' opacity='.35'", "");
+/// Gaps of a recording are hatched over all of its rows, and so is what lies before its begin or after its end.
+fn gaps(picture: &Picture, layout: &Layout, across: sheet::Across, bottom: i64, sheet: &mut Sheet) {
+    for (first, end) in picture.sections() {
+        let top_of = |row: usize| layout.places.get(row).map(|place| place.top);
+        let top = if first == 0 { layout.top + 2 * PX } else { top_of(first).unwrap_or(layout.top) };
+        let end_y = top_of(end).unwrap_or(bottom);
+        let rows = picture.rows.get(first..end).unwrap_or_default().iter();
+        let rows = rows.filter(|row| matches!(row.kind, RowKind::Trace | RowKind::Recording));
+        for run in rows.flat_map(|row| &row.runs) {
+            let (x, end_x) = (across.x(run.begin), across.x(run.end));
+            let band = [x, top, (end_x - x).max(PX), end_y - top];
+            sheet.rect("gap", band, " style='stroke:none' opacity='.35'", "");
+        }
     }
 }

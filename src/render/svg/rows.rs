@@ -17,7 +17,7 @@ pub(super) struct Pen<'a> {
     /// There is too much for a tooltip on each run.
     pub dense: bool,
     /// Colours of processes with a row of their own, by name.
-    pub colours: HashMap<&'a str, usize>,
+    pub colours: HashMap<&'a str, u16>,
 }
 
 /// The key of a path: merged runs, their running parts, or exact runs; track; state; height or colour.
@@ -44,6 +44,10 @@ impl Pen<'_> {
         let count: u64 = row.runs.iter().map(|run| u64::from(run.count)).sum();
         let more = format!(" data-row='{}' data-count='{count}'", markup::escaped(&row.id));
         sheet.open(&format!("row {}", row.kind.as_str()), &more);
+        if row.kind == RowKind::Recording {
+            // Its name is a label, and where it has not begun or has ended is hatched.
+            return sheet.close();
+        }
         let base = format!("M{} {}H{}", px(self.across.left), px(place.bottom), px(self.across.right()));
         sheet.path("f", &base, "");
         if let Some(curve) = &row.curve {
@@ -63,7 +67,7 @@ impl Pen<'_> {
     }
 
     /// The colour of what runs on a core.
-    fn colour(&self, row: &Row, run: &Run) -> Option<usize> {
+    fn colour(&self, row: &Row, run: &Run) -> Option<u16> {
         let plain = row.kind == RowKind::Core && run.state == State::Running;
         self.colours.get(self.name(run.name)).copied().filter(|_| plain)
     }
@@ -138,7 +142,7 @@ impl Pen<'_> {
                     paths.entry((1, run.track, State::Running, shade)).or_default().push(span);
                 }
             } else {
-                let colour = self.colour(row, run).map_or(0, |n| n as i64 + 1);
+                let colour = self.colour(row, run).map_or(0, |n| i64::from(n) + 1);
                 paths.entry((2, run.track, run.state, colour)).or_default().push(span);
             }
         }
@@ -178,19 +182,22 @@ impl Pen<'_> {
                 false => continue,
             };
             let y = place.track_top(run.track) + place.track / 2 + size * 35 / 100;
-            if style_of.pattern != style::Pattern::Plain {
+            let (fill, pattern, ink) = match self.colour(row, run).map(style::style_of_process) {
+                Some(process) => (process.fill, process.pattern, process.words),
+                None => (style_of.fill, style_of.pattern, style_of.words),
+            };
+            if pattern != style::Pattern::Plain {
                 // On a background of its own, because text on a pattern cannot be read.
                 let wide = text::width(&words, size) + 3 * PX;
                 let ground = [x + width / 2 - wide / 2, y - size * 85 / 100, wide, size * 110 / 100];
-                sheet.rect("n", ground, &format!(" fill='{}' pointer-events='none'", style_of.fill), "");
+                sheet.rect("n", ground, &format!(" fill='{fill}' pointer-events='none'"), "");
             }
             let _ = write!(
                 sheet.out,
-                "<text class='w' x='{}' y='{}' font-size='{}' style='fill:{}'>{}</text>",
+                "<text class='w' x='{}' y='{}' font-size='{}' style='fill:{ink}'>{}</text>",
                 px(x + width / 2),
                 px(y),
                 px(size),
-                self.colour(row, run).map_or(style_of.words, |n| style::PROCESSES[n].1),
                 markup::escaped(&words)
             );
         }

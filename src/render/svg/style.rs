@@ -41,21 +41,52 @@ pub(super) fn style_of(state: State) -> StateStyle {
         State::Held => ("#7a7a7a", "#7a7a7a", "#404040", Plain, 100, "#ffffff"),
         State::Wanted => ("#ffffff", "#b04a4a", "#8c3a3a", Rising, 100, "#333333"),
         State::Gap => ("#eeeeee", "#999999", "#999999", Crossed, 100, "#333333"),
+        State::Suspended => ("#ffffff", "#ffffff", "#555555", Plain, 55, "#333333"),
     };
     StateStyle { fill, ink, edge, pattern, height, words }
 }
 
-/// Colours of processes, for rows with runs of many: neighbours differ in lightness.
-pub(super) const PROCESSES: [(&str, &str); 8] = [
-    ("#35628f", "#ffffff"),
-    ("#a8c8e8", "#222222"),
-    ("#3f7d5a", "#ffffff"),
-    ("#b9dcae", "#222222"),
-    ("#7a5195", "#ffffff"),
-    ("#dcc3e6", "#222222"),
-    ("#8a6d3b", "#ffffff"),
-    ("#ead9a8", "#222222"),
+/// Colours of processes, and of words on them: neighbours differ in lightness, so that no two are alike for
+/// colour-blind readers either.
+const PROCESSES: [(&str, &str); 12] = [
+    ("#3a63b0", "#ffffff"),
+    ("#f6e27a", "#222222"),
+    ("#1f8452", "#ffffff"),
+    ("#f3b4a4", "#222222"),
+    ("#4a1f78", "#ffffff"),
+    ("#86e3cf", "#222222"),
+    ("#7a5a18", "#ffffff"),
+    ("#a9cdf2", "#222222"),
+    ("#0c4048", "#ffffff"),
+    ("#c79be6", "#222222"),
+    ("#80184c", "#ffffff"),
+    ("#a8cf6e", "#222222"),
 ];
+
+/// With more processes than colours, the colours come again, with the next pattern.
+const PATTERNS: [Pattern; 7] = [
+    Pattern::Plain,
+    Pattern::Rising,
+    Pattern::Level,
+    Pattern::Falling,
+    Pattern::Upright,
+    Pattern::Crossed,
+    Pattern::Dots,
+];
+
+/// The look of the process with a number in [`crate::picture::Picture::colours`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ProcessStyle {
+    pub fill: &'static str,
+    pub words: &'static str,
+    pub pattern: Pattern,
+}
+
+pub(super) fn style_of_process(colour: u16) -> ProcessStyle {
+    let colour = usize::from(colour);
+    let (fill, words) = PROCESSES[colour % PROCESSES.len()];
+    ProcessStyle { fill, words, pattern: PATTERNS[colour / PROCESSES.len() % PATTERNS.len()] }
+}
 
 /// The name of a state in the legend, by kind of row.
 pub(super) fn word(state: State, kind: RowKind) -> &'static str {
@@ -72,6 +103,7 @@ pub(super) fn word(state: State, kind: RowKind) -> &'static str {
         (State::Wanted, RowKind::Event) => "event waited for",
         (State::Wanted, _) => "waited for",
         (State::Gap, _) => "not recorded",
+        (State::Suspended, _) => "suspended",
     }
 }
 
@@ -134,7 +166,7 @@ pub(super) fn heading(kind: RowKind) -> &'static str {
         RowKind::Stimulus => "Stimuli",
         RowKind::Server => "Servers",
         RowKind::Buffer => "Buffers",
-        RowKind::Trace => "Recording",
+        RowKind::Trace | RowKind::Recording => "Recording",
     }
 }
 
@@ -151,39 +183,47 @@ pub(super) fn lines(pattern: Pattern) -> Option<&'static str> {
     }
 }
 
-/// The style rules of the drawing, and its tiles and shapes for the states and marks that occur.
-pub(super) fn definitions(states: &[State], marks: &[MarkKind], out: &mut String) {
+/// A tile of a pattern.
+fn tile(id: &str, pattern: Pattern, (fill, ink): (&str, &str), out: &mut String) {
+    let Some(path) = lines(pattern) else { return };
+    let cap = if pattern == Pattern::Dots { " stroke-width='1.4' stroke-linecap='round'" } else { "" };
+    out.push_str(&format!(
+        "<pattern id='{id}' width='6' height='6' patternUnits='userSpaceOnUse'>\
+         <path d='M0 0H6V6H0Z' fill='{fill}'/><path d='{path}' fill='none' stroke='{ink}'{cap}/></pattern>"
+    ));
+}
+
+/// The style rules of the drawing, and its tiles and shapes for the states, marks and colours of processes that
+/// occur.
+pub(super) fn definitions(states: &[State], marks: &[MarkKind], colours: &[u16], out: &mut String) {
     out.push_str("<style>");
     out.push_str("text{font-family:");
     out.push_str(super::text::FAMILY);
     out.push_str(";fill:#222222}.s{stroke-width:.6}.g{stroke:#e4e4e4;stroke-width:1;fill:none}");
     out.push_str(".f{stroke:#f2f2f2;stroke-width:1;fill:none}.q{fill:#666666}.w{text-anchor:middle;pointer-events:none}");
     out.push_str(".l{stroke:#555555;stroke-width:.8;stroke-dasharray:3 2;fill:none}.b{fill:#dfe4ec}.bar{fill:none;stroke:#5b84b1}.behind{fill:none;stroke:#dfe4ec}");
+    let paint = |plain: &str, pattern: Pattern, id: &str| match pattern {
+        Pattern::Plain => plain.to_owned(),
+        _ => format!("url(#{id})"),
+    };
     for state in states {
-        let style_of = style_of(*state);
-        let fill = match style_of.pattern {
-            Pattern::Plain => style_of.fill.to_owned(),
-            _ => format!("url(#t-{})", state.as_str()),
-        };
-        let name = state.as_str();
+        let (name, style_of) = (state.as_str(), style_of(*state));
+        let fill = paint(style_of.fill, style_of.pattern, &format!("t-{name}"));
         out.push_str(&format!(".{name}{{fill:{fill};stroke:{}}}", style_of.edge));
     }
-    for (n, (fill, _)) in PROCESSES.iter().enumerate() {
+    for n in colours {
+        let style_of = style_of_process(*n);
+        let fill = paint(style_of.fill, style_of.pattern, &format!("q-{n}"));
         out.push_str(&format!(".p{n}{{fill:{fill};stroke:#333333}}"));
     }
     out.push_str(".v{fill:#ffffff}</style><defs>");
     for state in states {
         let style_of = style_of(*state);
-        let Some(path) = lines(style_of.pattern) else { continue };
-        let cap =
-            if style_of.pattern == Pattern::Dots { " stroke-width='1.4' stroke-linecap='round'" } else { "" };
-        out.push_str(&format!(
-            "<pattern id='t-{}' width='6' height='6' patternUnits='userSpaceOnUse'>\
-             <path d='M0 0H6V6H0Z' fill='{}'/><path d='{path}' fill='none' stroke='{}'{cap}/></pattern>",
-            state.as_str(),
-            style_of.fill,
-            style_of.ink
-        ));
+        tile(&format!("t-{}", state.as_str()), style_of.pattern, (style_of.fill, style_of.ink), out);
+    }
+    for n in colours {
+        let style_of = style_of_process(*n);
+        tile(&format!("q-{n}"), style_of.pattern, (style_of.fill, style_of.words), out);
     }
     for kind in marks {
         let (path, paint) = shape(*kind);
@@ -234,6 +274,40 @@ mod tests {
                 "{state:?}"
             );
         }
+    }
+
+    #[test]
+    fn processes_have_looks_of_their_own() {
+        let looks: Vec<_> = (0..84).map(style_of_process).collect();
+        assert!(looks.iter().take(12).all(|look| look.pattern == Pattern::Plain));
+        for (n, one) in looks.iter().enumerate() {
+            assert!(looks.iter().skip(n + 1).all(|other| other != one), "{n}");
+            assert!(lightness(one.words).abs_diff(lightness(one.fill)) > 110, "{n}");
+        }
+        assert_eq!(style_of_process(84), style_of_process(0));
+        let _ = style_of_process(u16::MAX);
+    }
+
+    #[test]
+    fn a_page_has_the_same_colours() {
+        let page = include_str!("../html/page/style.css");
+        let (light, _) = page.split_once("@media").unwrap();
+        let has = |name: &str, colour: &str| light.contains(&format!(" --{name}: {colour};"));
+        for state in State::ALL {
+            assert!(has(state.as_str(), style_of(state).fill), "{state:?}");
+        }
+        for (n, (colour, _)) in PROCESSES.iter().enumerate() {
+            assert!(has(&format!("name-{n}"), colour), "{n}");
+        }
+        assert_eq!(page.matches("--name-0:").count(), 1, "the same in the dark");
+        let script = include_str!("../html/page/colours.js");
+        let names = PATTERNS.map(|pattern| match pattern {
+            Pattern::Plain => "null".to_owned(),
+            other => format!("{other:?}").to_lowercase(),
+        });
+        let patterns = names.map(|name| if name == "null" { name } else { format!("\"{name}\"") }).join(", ");
+        assert!(script.contains(&format!("NAME_PATTERNS = [{patterns}]")), "{patterns}");
+        assert!(script.contains(&format!("NAME_COLOURS = {};", PROCESSES.len())));
     }
 
     #[test]

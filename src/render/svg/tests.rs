@@ -28,6 +28,7 @@ fn picture(rows: Vec<Row>) -> Picture {
         from: 0,
         to: 1000,
         names: vec![NASTY.into(), "N".into()],
+        colours: Vec::new(),
         rows,
         links: Vec::new(),
         highlight: None,
@@ -214,4 +215,32 @@ fn what_is_merged_is_as_high_as_the_share_that_runs() {
     };
     assert_eq!(height("behind"), 8.0 * height("bar"));
     assert!(svg.contains(".behind{") && svg.contains(".bar{"));
+}
+
+#[test]
+fn the_title_of_the_axis_is_clear_of_its_labels() {
+    use super::layout::SMALL;
+    let windows = [(0, 1000), (0, 7), (999_999_990, 1_000_000_050), (-50, 50), (123_456_700, 123_456_900)];
+    for ((from, to), width) in windows.into_iter().flat_map(|window| [(window, 320), (window, 1200)]) {
+        for label in ["T", "A_task_with_quite_a_long_name"] {
+            let row = row(RowKind::Task, label, &[(from, to, State::Running)], 10);
+            let svg = drawn(
+                &Picture { from, to, ..picture(vec![row]) },
+                &DrawingOptions { width, ..DrawingOptions::default() },
+            );
+            let document = roxmltree::Document::parse(&svg).unwrap();
+            let axis = document.descendants().find(|n| n.attribute("class") == Some("axis")).unwrap();
+            let texts: Vec<_> = axis.children().filter(|n| n.has_tag_name("text")).collect();
+            let number = |n: &roxmltree::Node<'_, '_>, name: &str| n.attribute(name).unwrap().parse::<f64>().unwrap();
+            let wide = |n: &roxmltree::Node<'_, '_>| text::width(n.text().unwrap(), SMALL) as f64 / PX as f64;
+            let (titles, labels): (Vec<_>, Vec<_>) =
+                texts.iter().partition(|n| n.text().unwrap().starts_with("time in "));
+            let [title] = titles.as_slice() else { panic!("one title") };
+            let first = labels.first().map(|n| number(n, "x") - wide(n) / 2.0).unwrap();
+            let below = number(title, "y") > number(&labels[0], "y") + 10.0;
+            assert!(below || number(title, "x") + 4.0 < first, "{from} to {to}, {width}, {label}");
+            let begin = number(title, "x") - if below { 0.0 } else { wide(title) };
+            assert!(begin > 0.0, "{from} to {to}, {width}, {label}");
+        }
+    }
 }

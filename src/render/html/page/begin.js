@@ -1,8 +1,8 @@
 // The vocabulary of pictures: kinds of rows, states, marks and links, each in the order of their numbers in the data. Not how they look (colours.js).
 
-const KINDS = ["Core", "Task", "Isr", "Runnable", "Semaphore", "Event", "Signal", "Stimulus", "Server", "Buffer", "Trace"];
+const KINDS = ["Core", "Task", "Isr", "Runnable", "Semaphore", "Event", "Signal", "Stimulus", "Server", "Buffer", "Trace", "Recording"];
 
-const STATES = ["Active", "Running", "Ready", "Waiting", "Polling", "Parking", "Critical", "Held", "Wanted", "Gap"];
+const STATES = ["Active", "Running", "Ready", "Waiting", "Polling", "Parking", "Critical", "Held", "Wanted", "Gap", "Suspended"];
 
 const MARKS = [
   "Activation", "Deadline", "Termination", "Migration", "ActivationLost", "Violation", "Write", "Read", "Set", "Wait", "Clear",
@@ -15,7 +15,7 @@ const LINKS = ["Preemption", "Activation", "Chain"];
 const WORDS = {
   Isr: "ISR", Trace: "recording", ActivationLost: "activation lost", Preemption: "preemption", Chain: "chain of events",
   Active: "active (not started)", Ready: "ready (preempted)", Wanted: "waited for", Critical: "running, critical section",
-  Polling: "polling (waits on its core)", Parking: "parking (polling, preempted)", Gap: "nothing recorded",
+  Polling: "polling (waits on its core)", Parking: "parking (polling, preempted)", Gap: "nothing recorded", Suspended: "suspended (its process does not run)",
 };
 
 const word = (name) => WORDS[name] ?? name.toLowerCase();

@@ -11,23 +11,16 @@ const LOOKS = [
   { name: "Critical", height: 1, pattern: "rising", light: true, rank: 0 },
   { name: "Held", height: 1, pattern: null, rank: 3 },
   { name: "Wanted", height: 0.7, pattern: "rising", outline: true, rank: 6 },
-  { name: "Gap", height: 1, pattern: "crossed", rank: 9 },
+  { name: "Gap", height: 1, pattern: "crossed", rank: 10 },
+  { name: "Suspended", height: 0.55, pattern: null, outline: true, rank: 9 },
 ];
 
 /** States from the bottom of a column to its top. */
 const STACK = STATES.map((_, number) => number).sort((a, b) => LOOKS[a].rank - LOOKS[b].rank);
 
-const NAME_COLOURS = 8;
-
-/** The names of those that run on a core, sorted: they have colours. */
-function namesOnCores(picture) {
-  const names = new Set();
-  for (const row of picture.rows) {
-    if (row.kind !== kind.Core) continue;
-    for (const track of row.tracks) for (const name of track.name) if (name >= 0) names.add(name);
-  }
-  return [...names].sort((a, b) => (picture.names[a] < picture.names[b] ? -1 : 1));
-}
+/** Colours of processes; with more processes, they come again with the next pattern. As in the SVG. */
+const NAME_COLOURS = 12;
+const NAME_PATTERNS = [null, "rising", "level", "falling", "upright", "crossed", "dots"];
 
 class Palette {
   constructor(picture, ratio) {
@@ -36,11 +29,10 @@ class Palette {
     this.get = get;
     this.ratio = ratio;
     this.states = STATES.map((name) => get(name.toLowerCase()));
-    this.names = Array.from({ length: NAME_COLOURS }, (_, i) => get(`name-${i}`));
-    /** The colour of each name, as an index: in turn, so that neighbours differ. */
-    this.ofName = new Uint8Array(picture.names.length);
-    picture.onCores ??= namesOnCores(picture);
-    picture.onCores.forEach((name, turn) => (this.ofName[name] = turn % NAME_COLOURS));
+    /** The colours in use, in order; and which of them a name has, as an index, -1 where it has none. */
+    const used = [...new Set(picture.colours.filter((number) => number >= 0))].sort((a, b) => a - b);
+    this.names = used.map((number) => get(`name-${number % NAME_COLOURS}`));
+    this.ofName = picture.colours.map((number) => used.indexOf(number));
     this.marks = MARKS.map((_, number) => this.markColour(number));
     this.links = LINKS.map((name) => get(`link-${name.toLowerCase()}`));
     for (const name of ["paper", "panel", "ink", "quiet", "line", "grid", "select", "match", "cursor", "rare", "signal", "limit"]) this[name] = get(name);
@@ -55,6 +47,10 @@ class Palette {
     const light = get("pattern-light");
     const dark = get("pattern-dark");
     this.patterns = LOOKS.map((look) => look.pattern && this.pattern(look.pattern, look.light ? light : dark));
+    this.namePatterns = used.map((number, i) => {
+      const name = NAME_PATTERNS[Math.floor(number / NAME_COLOURS) % NAME_PATTERNS.length];
+      return name && this.pattern(name, isLight(pixel(this.names[i])) ? dark : light);
+    });
     // In a column of one pixel there is no outline: what is nearly white is darker there.
     const columns = STATES.map((name, number) => get(`${name.toLowerCase()}-column`) || this.states[number]);
     this.pixels = [...columns, ...this.names].map(pixel);

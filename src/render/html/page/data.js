@@ -1,6 +1,6 @@
 // The data of the page → typed arrays: undoes what the writer did (columns of varints, deflated, base64). Not for looking things up in them (levels.js).
 
-const VERSION = 1;
+const VERSION = 2;
 const END = 0xb7f;
 
 /** The bytes of a deflated base64 text. */
@@ -90,6 +90,8 @@ function decode(bytes) {
   if (version !== VERSION) throw new Error(`the data has version ${version}, this page reads ${VERSION}`);
   const picture = { scale: r.text(), title: r.text(), description: r.text(), from: BigInt(r.text()), span: r.signed() };
   picture.names = r.texts();
+  /** The number of the colour of each name; -1 where it has none. */
+  picture.colours = picture.names.map(() => r.unsigned() - 1);
   picture.notes = r.texts();
   picture.highlight = r.unsigned() ? { row: r.unsigned(), begin: r.signed(), end: r.signed(), label: r.text() } : null;
   const rows = r.unsigned();

@@ -1,6 +1,10 @@
 // What an item is, in words: a title, facts with exact times, and a sentence for those who listen. Not for where the words go (panels.js).
 
-/** The life of an instance: from its first run to the end of its last. Only what is known exactly counts. */
+/** Instances of one number are told apart by the name in their runs, which in the row of a process is only its core. */
+const isProcess = (row) => row.kind === kind.Task || row.kind === kind.Isr;
+const lifeKey = (row, track, i) => `${isProcess(row) ? "" : track.name[i]} ${instanceOf(track, i)}`;
+
+/** The lives of the instances of a row: from the first run to the end of the last. Only what is known exactly counts. */
 function livesOf(row, span) {
   if (row.lives) return row.lives;
   const lives = new Map();
@@ -9,10 +13,11 @@ function livesOf(row, span) {
       for (let i = 0; i < track.n; i++) {
         const instance = instanceOf(track, i);
         if (instance === null || track.merged?.has(i)) continue;
-        let life = lives.get(instance);
+        const key = lifeKey(row, track, i);
+        let life = lives.get(key);
         if (!life) {
-          life = { row, track, first: i, last: i, instance, begin: track.begin[i], end: track.end[i], pieces: 0, spent: new Float64Array(STATES.length) };
-          lives.set(instance, life);
+          life = { row, track, first: i, last: i, instance, name: isProcess(row) ? -1 : track.name[i], begin: track.begin[i], end: track.end[i], pieces: 0, spent: new Float64Array(STATES.length) };
+          lives.set(key, life);
         }
         life.last = i;
         life.begin = Math.min(life.begin, track.begin[i]);
@@ -33,6 +38,9 @@ function livesOf(row, span) {
 const occupiedTicks = (life) => life.spent.reduce((sum, ticks, number) => sum + (OCCUPIED[number] ? ticks : 0), 0);
 
 const nameOf = (app, name) => (name >= 0 ? app.picture.names[name] : "");
+
+/** Whose life it is: `T_1 #3`. */
+const lifeName = (app, life) => `${nameOf(app, life.name) || life.row.label} #${life.instance}`;
 
 const plural = (count, one, many = one + "s") => `${grouped(String(count))} ${count === 1 ? one : many}`;
 
@@ -93,8 +101,9 @@ function describe(app, item) {
     length("Longest", merged.longest);
     instant("Longest at", merged.longestAt);
   }
-  const colour = app.byName && row.kind === kind.Core && number === state.Running && track.name[i] >= 0 ? palette.names[palette.ofName[track.name[i]]] : palette.states[number];
-  const own = [kind.Task, kind.Isr].includes(row.kind);
+  const byName = app.byName && row.kind === kind.Core && number === state.Running && track.name[i] >= 0 ? palette.ofName[track.name[i]] : -1;
+  const colour = byName >= 0 ? palette.names[byName] : palette.states[number];
+  const own = isProcess(row);
   const who = [own ? row.label : name || (row.kind === kind.Core ? "" : row.label), instance === null ? "" : `#${instance}`].filter(Boolean).join(" ");
   return { title: merged ? `${merged.count} merged` : [who, word(STATES[number])].filter(Boolean).join(" · "), colour, facts };
 }

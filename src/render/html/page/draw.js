@@ -100,7 +100,8 @@ class Field {
   /** An index in the colours: of the state, or of the name where a core says who runs on it. */
   colour(track, i, number) {
     const named = this.app.byName && track.row.kind === kind.Core && track.name[i] >= 0 && number === state.Running;
-    return named ? STATES.length + this.palette.ofName[track.name[i]] : number;
+    const colour = named ? this.palette.ofName[track.name[i]] : -1;
+    return colour >= 0 ? STATES.length + colour : number;
   }
 
   /** A column of pixels: the shares of its time that states have, above each other. */
@@ -168,7 +169,7 @@ class Field {
         if (merged) this.mergedBox(c, box, merged);
         else c.fillRect(box.x, box.bottom - box.high, box.inner, box.high);
       }
-      const pattern = colour < STATES.length && palette.patterns[colour];
+      const pattern = colour < STATES.length ? palette.patterns[colour] : palette.namePatterns[colour - STATES.length];
       if (pattern) {
         c.fillStyle = pattern;
         for (const box of group) if (box.width > 3 * ratio && !box.track.merged?.has(box.i)) c.fillRect(box.x, box.bottom - box.high, box.inner, box.high);
@@ -212,8 +213,8 @@ class Field {
       c.lineWidth = 3;
       c.lineJoin = "round";
       c.strokeText(text, left, middle);
-    } else if (LOOKS[box.number].pattern) {
-      c.strokeStyle = this.palette.states[box.number];
+    } else if (box.colour < STATES.length ? LOOKS[box.number].pattern : this.palette.namePatterns[box.colour - STATES.length]) {
+      c.strokeStyle = box.colour < STATES.length ? this.palette.states[box.number] : this.palette.names[box.colour - STATES.length];
       c.lineWidth = 4;
       c.lineJoin = "round";
       c.strokeText(text, left, middle);

@@ -15,9 +15,16 @@ function make(tag, properties = {}, ...children) {
   return element;
 }
 
-function swatch(colour) {
-  const element = make("span", { class: "swatch" });
+/** A small box of a colour, with its pattern if it has one. */
+function swatch(colour, pattern = null, ratio = 1) {
+  const element = make(pattern ? "canvas" : "span", { class: "swatch" });
   element.style.background = colour;
+  if (pattern) {
+    element.width = element.height = Math.round(12 * ratio);
+    const c = element.getContext("2d");
+    c.fillStyle = pattern;
+    c.fillRect(0, 0, element.width, element.height);
+  }
   return element;
 }
 
@@ -41,12 +48,13 @@ function fillLabels(app) {
     const fold = parent
       ? make("button", { class: "fold", "aria-expanded": String(!folded), "aria-label": `${folded ? "Unfold" : "Fold"} ${row.label}`, tabIndex: -1, onclick: () => app.fold(row.index) }, folded ? "▸" : "▾")
       : null;
-    const process = [kind.Task, kind.Isr].includes(row.kind) ? app.picture.names.indexOf(row.label) : -1;
+    const process = isProcess(row) ? app.picture.names.indexOf(row.label) : -1;
+    const colour = process >= 0 && app.byName && app.hasCores ? palette.ofName[process] : -1;
     const item = make(
       "li",
       {},
       fold,
-      process >= 0 && app.byName && app.hasCores ? swatch(palette.names[palette.ofName[process]]) : null,
+      colour >= 0 ? swatch(palette.names[colour], palette.namePatterns[colour], app.ratio) : null,
       make("button", { class: "name", title: row.label, tabIndex: -1, onclick: () => app.selectRow(row.index) }, row.label),
       make("span", { class: "kind" }, word(KINDS[row.kind])),
       make("button", { class: "hide", title: "Hide this row (H)", "aria-label": `Hide ${row.label}`, tabIndex: -1, onclick: () => app.hide(row.index, true) }, "×"),
@@ -113,7 +121,7 @@ function fillSelection(app) {
     const spent = STACK.filter((number) => life.spent[number] > 0);
     const rows = spent.map((number) => [word(STATES[number]), clock.length(life.spent[number]), clock.exactLength(life.spent[number])]);
     parts.push(
-      make("h3", {}, `Instance #${life.instance}${life.complete ? "" : " (cut off)"}`),
+      make("h3", {}, `${life.name >= 0 ? lifeName(app, life) : `Instance #${life.instance}`}${life.complete ? "" : " (cut off)"}`),
       factList([
         ["From first to last", clock.length(life.end - life.begin), clock.exactLength(life.end - life.begin)],
         ["Stretches", String(life.pieces)],
@@ -128,8 +136,8 @@ function fillSelection(app) {
 /** The instance that a run belongs to. */
 function lifeOf(app, item) {
   if (item?.type !== "run" || item.track.merged?.has(item.index)) return null;
-  const instance = instanceOf(item.track, item.index);
-  return instance === null ? null : (livesOf(item.row, app.picture.span).get(instance) ?? null);
+  if (instanceOf(item.track, item.index) === null) return null;
+  return livesOf(item.row, app.picture.span).get(lifeKey(item.row, item.track, item.index)) ?? null;
 }
 
 function aboutPicture(app) {

@@ -3,8 +3,8 @@
 /** How many are listed. */
 const WORST = 25;
 
-/** What may be asked for: [word, how instances are measured], longest first. */
-const OF_INSTANCES = [
+/** What may be asked of processes: [word, how instances are measured], longest first. */
+const OF_PROCESSES = [
   ["Response time", (life) => life.end - life.begin],
   ["Net execution time", occupiedTicks],
   ["Start delay", (life) => life.spent[state.Active]],
@@ -12,6 +12,13 @@ const OF_INSTANCES = [
   ["Waiting time", (life) => life.spent[state.Waiting]],
   ["Polling time", (life) => life.spent[state.Polling]],
   ["Parking time", (life) => life.spent[state.Parking]],
+];
+
+/** What may be asked of runnables. */
+const OF_RUNNABLES = [
+  ["Runnable: from start to end", (life) => life.end - life.begin],
+  ["Runnable: net execution time", occupiedTicks],
+  ["Runnable: suspended", (life) => life.spent[state.Suspended]],
 ];
 
 /** The greatest of `n` by their value, in descending order, without sorting all. */
@@ -34,19 +41,24 @@ class Best {
 function questions(app, rows) {
   const list = [];
   const span = app.picture.span;
-  const lives = rows.filter((row) => [kind.Task, kind.Isr, kind.Runnable].includes(row.kind)).flatMap((row) => [...livesOf(row, span).values()]);
-  const complete = lives.filter((life) => life.complete);
-  for (const [name, measure] of OF_INSTANCES) {
-    if (!complete.some((life) => measure(life) > 0)) continue;
-    const find = () => {
-      const best = new Best();
-      for (const life of complete) {
-        best.offer(measure(life), () => ({ begin: life.begin, end: life.end, text: `${life.row.label} #${life.instance}`, item: { type: "run", row: life.row, track: life.track, index: life.first } }));
-      }
-      return best.items;
-    };
-    list.push({ name, find, note: lives.length > complete.length ? `${plural(lives.length - complete.length, "instance")} cut off by the borders of the picture left out` : "" });
-  }
+  const ask = (which, measures) => {
+    const lives = rows.filter(which).flatMap((row) => [...livesOf(row, span).values()]);
+    const complete = lives.filter((life) => life.complete);
+    const note = lives.length > complete.length ? `${plural(lives.length - complete.length, "instance")} cut off by the borders of the picture left out` : "";
+    for (const [name, measure] of measures) {
+      if (!complete.some((life) => measure(life) > 0)) continue;
+      const find = () => {
+        const best = new Best();
+        for (const life of complete) {
+          best.offer(measure(life), () => ({ begin: life.begin, end: life.end, text: lifeName(app, life), item: { type: "run", row: life.row, track: life.track, index: life.first } }));
+        }
+        return best.items;
+      };
+      list.push({ name, find, note });
+    }
+  };
+  ask(isProcess, OF_PROCESSES);
+  ask((row) => row.kind === kind.Runnable, OF_RUNNABLES);
   const states = new Set(rows.flatMap((row) => row.tracks.flatMap((track) => track.levels.states)));
   for (const number of STACK.filter((number) => states.has(number))) {
     list.push({ name: `Longest run: ${word(STATES[number])}`, find: () => longestRuns(app, rows, number), note: "" });
