@@ -1,7 +1,7 @@
 -- Share of the time that processes wait for an OS event on a core: one row per core (type C), and one per core and process.
 --
--- A process that is WAITING does not run; its core is the one that it ran on last. Of several processes at once, a core counts the time once. The time is that of the window, or of
--- the recording.
+-- A process that is WAITING does not run; its core is the one that it ran on last. Of several processes at once, a core counts
+-- the time once. The time is that of the window, or of the recording.
 -- unit: percent
 -- fold: share
 -- group: core
@@ -16,5 +16,7 @@ WITH stretch AS (
 SELECT recording, process AS entity, type, core, instance, end_at - begin_at AS value, begin_at AS at
 FROM stretch
 UNION ALL
-SELECT recording, core AS entity, 'C' AS type, core, CAST(NULL AS BIGINT) AS instance, end_at - begin_at AS value, begin_at AS at
+SELECT
+    recording, core AS entity, 'C' AS type, core, CAST(NULL AS BIGINT) AS instance, end_at - begin_at AS value,
+    begin_at AS at
 FROM interval_merge(stretch, recording, core)

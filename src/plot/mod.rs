@@ -18,10 +18,15 @@ mod states;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
+use arrow::array::RecordBatch;
+
+use crate::btf::EntityType;
 use crate::engine::Session;
 use crate::error::{Error, ErrorKind, Result};
 use crate::picture::{Grid, Picture, exact, length};
-use crate::schema::columns::process_state;
+use crate::schema::columns::process_instance;
 use crate::schema::{tables, view};
 use crate::selection::Selection;
 use crate::store::{Scan, Within};
@@ -60,7 +65,7 @@ pub(crate) struct Context<'a> {
     pub session: &'a Session,
     pub request: &'a Request,
     pub recording: String,
-    /// The names of all tasks and ISRs of all recordings of the picture, in natural order.
+    /// The names of all tasks and ISRs of all recordings of the picture, in the order of their colours.
     pub processes: &'a [String],
     pub grid: Grid,
     /// First and last instant of the recording.
@@ -92,19 +97,43 @@ pub fn plot(session: &Session, request: &Request) -> Result<Picture> {
     assemble::picture(&context, found.as_ref())
 }
 
-/// The names of all tasks and ISRs of recordings, in natural order.
+view! {
+    struct Kinds of process_instance { process, r#type }
+}
+
+/// The names of all tasks of recordings, then those of their ISRs, in natural order.
 fn processes(session: &Session, recordings: &[String]) -> Result<Vec<String>> {
-    let within =
-        Within { begin: process_state::BEGIN_AT, end: process_state::END_AT, from: i64::MIN, to: i64::MAX };
-    let mut names = Vec::new();
+    let (begin, end) = (process_instance::ACTIVATE_AT, process_instance::TERMINATE_AT);
+    let within = Within { begin, end, from: i64::MIN, to: i64::MAX };
+    let mut names: BTreeSet<(bool, String)> = BTreeSet::new();
     for recording in recordings {
-        let columns = &[process_state::PROCESS];
-        let scan = Scan { table: tables::PROCESS_STATE, recording, columns, within, having: None };
-        names.extend(session.scanner().names_of(&scan, process_state::PROCESS)?);
+        let table = tables::PROCESS_INSTANCE;
+        let scan = Scan { table, recording, columns: Kinds::COLUMNS, within, having: None };
+        let add = |names: &mut BTreeSet<(bool, String)>, batch: &RecordBatch| -> Result<()> {
+            let rows = Kinds::of(batch)?;
+            let isr =
+                rows.r#type.translate(|name| Some(EntityType::parse_tolerant(name) == Some(EntityType::Isr)));
+            let mut seen = vec![[false; 2]; rows.process.dictionary().len()];
+            for row in 0..rows.len() {
+                let place = rows.process.key(row).and_then(|key| seen.get_mut(key));
+                if let Some(seen) = place {
+                    seen[usize::from(isr.get(row).unwrap_or(false))] = true;
+                }
+            }
+            for (key, kinds) in seen.into_iter().enumerate() {
+                let name = || rows.process.dictionary().value(key).to_owned();
+                names.extend(
+                    [false, true].into_iter().zip(kinds).filter(|(_, seen)| *seen).map(|k| (k.0, name())),
+                );
+            }
+            Ok(())
+        };
+        names.extend(session.scanner().scan(&scan, BTreeSet::new, add)?.into_iter().flatten());
     }
-    names.sort_unstable_by(|a, b| natural(a, b));
-    names.dedup();
-    Ok(names)
+    let mut names: Vec<_> = names.into_iter().collect();
+    names.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| natural(&a.1, &b.1)));
+    let mut known = BTreeSet::new();
+    Ok(names.into_iter().map(|(_, name)| name).filter(|name| known.insert(name.clone())).collect())
 }
 
 /// The requested window, or the whole recording.

@@ -34,7 +34,8 @@ impl Objects {
         let mut packed = ZlibEncoder::new(Vec::new(), Compression::default());
         packed.write_all(content.as_bytes()).map_err(cannot)?;
         let packed = packed.finish().map_err(cannot)?;
-        let mut object = format!("<<{entries}/Filter/FlateDecode/Length {}>>stream\n", packed.len()).into_bytes();
+        let mut object =
+            format!("<<{entries}/Filter/FlateDecode/Length {}>>stream\n", packed.len()).into_bytes();
         object.extend(packed);
         object.extend(b"\nendstream");
         Ok(self.add(object))
@@ -71,10 +72,9 @@ pub fn pdf(svg: &str, title: &str) -> Result<(Vec<u8>, Vec<char>)> {
     let size = format!("{} {}", number(width * scale), number(height * scale));
     objects.0[0] = b"<</Type/Catalog/Pages 2 0 R>>".to_vec();
     objects.0[1] = b"<</Type/Pages/Kids[3 0 R]/Count 1>>".to_vec();
-    objects.0[2] = format!(
-        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 {size}]/Contents {body} 0 R/Resources {entries}>>"
-    )
-    .into_bytes();
+    objects.0[2] =
+        format!("<</Type/Page/Parent 2 0 R/MediaBox[0 0 {size}]/Contents {body} 0 R/Resources {entries}>>")
+            .into_bytes();
     Ok((file(&objects, info), missing))
 }
 
@@ -130,8 +130,10 @@ impl Content<'_> {
 
     fn path(&mut self, path: &Path, at: Transform, opacity: f32) -> Result<()> {
         let of = |own: f32| (own * opacity * 1000.0).round().clamp(0.0, 1000.0) as u32;
-        let opacities =
-            (path.fill().map_or(1000, |f| of(f.opacity().get())), path.stroke().map_or(1000, |s| of(s.opacity().get())));
+        let opacities = (
+            path.fill().map_or(1000, |f| of(f.opacity().get())),
+            path.stroke().map_or(1000, |s| of(s.opacity().get())),
+        );
         self.out.push_str("q\n");
         if opacities != (1000, 1000) {
             let known = self.opacities.get(&opacities).copied();
@@ -187,10 +189,16 @@ impl Content<'_> {
     }
 
     /// Chooses a colour or a pattern; the operators are those of fills or of strokes.
-    fn paint(&mut self, paint: &Paint, at: Transform, (rgb, space, choose): (&str, &str, &str)) -> Result<()> {
+    fn paint(
+        &mut self,
+        paint: &Paint,
+        at: Transform,
+        (rgb, space, choose): (&str, &str, &str),
+    ) -> Result<()> {
         match paint {
             Paint::Color(colour) => {
-                let parts = [colour.red, colour.green, colour.blue].map(|part| number(f32::from(part) / 255.0));
+                let parts =
+                    [colour.red, colour.green, colour.blue].map(|part| number(f32::from(part) / 255.0));
                 let _ = writeln!(self.out, "{} {rgb}", parts.join(" "));
             }
             Paint::Pattern(pattern) => {
@@ -216,7 +224,7 @@ impl Content<'_> {
         let (body, resources) = draw(self.objects, page, drawn)?;
         let (width, height) = (number(rect.width()), number(rect.height()));
         let entries = format!(
-            "/Type/Pattern/PatternType 1/PaintType 1/TilingType 1/BBox[0 0 {width} {height}]/XStep {width}\
+            "/Type/Pattern/PatternType 1/PaintType 1/TilingType 2/BBox[0 0 {width} {height}]/XStep {width}\
              /YStep {height}/Matrix[{}]/Resources {resources}",
             key.1
         );
@@ -234,7 +242,9 @@ impl Content<'_> {
                 PathSegment::LineTo(to) => write!(self.out, "{} l ", point(to)),
                 PathSegment::QuadTo(by, to) => {
                     // PDF has cubic curves only.
-                    let near = |end: Point| Point::from_xy(end.x + (by.x - end.x) * 2.0 / 3.0, end.y + (by.y - end.y) * 2.0 / 3.0);
+                    let near = |end: Point| {
+                        Point::from_xy(end.x + (by.x - end.x) * 2.0 / 3.0, end.y + (by.y - end.y) * 2.0 / 3.0)
+                    };
                     write!(self.out, "{} {} {} c ", point(near(last)), point(near(to)), point(to))
                 }
                 PathSegment::CubicTo(a, b, to) => {
@@ -282,7 +292,8 @@ mod tests {
             file[from..].windows(needle.len()).position(|w| w == needle).map(|at| from + at)
         };
         let start = find(b"startxref\n", 0).unwrap() + 10;
-        let table: usize = std::str::from_utf8(&file[start..]).unwrap().lines().next().unwrap().parse().unwrap();
+        let table: usize =
+            std::str::from_utf8(&file[start..]).unwrap().lines().next().unwrap().parse().unwrap();
         let lines: Vec<_> = std::str::from_utf8(&file[table..]).unwrap().lines().collect();
         assert_eq!(lines[0], "xref");
         let count: usize = lines[1].split(' ').nth(1).unwrap().parse().unwrap();
@@ -320,12 +331,16 @@ mod tests {
 
     #[test]
     fn numbers_are_plain() {
-        assert_eq!([0.0, -0.00001, 1.5, 1e-7, 14_400.0, -2.25].map(number), ["0", "0", "1.5", "0", "14400", "-2.25"]);
+        assert_eq!(
+            [0.0, -0.00001, 1.5, 1e-7, 14_400.0, -2.25].map(number),
+            ["0", "0", "1.5", "0", "14400", "-2.25"]
+        );
     }
 
     #[test]
     fn a_page_is_not_longer_than_pdf_allows() {
-        let svg = "<svg xmlns='http://www.w3.org/2000/svg' width='20000' height='100'><path d='M0 0H9V9Z'/></svg>";
+        let svg =
+            "<svg xmlns='http://www.w3.org/2000/svg' width='20000' height='100'><path d='M0 0H9V9Z'/></svg>";
         let (file, _) = pdf(svg, "").unwrap();
         assert!(String::from_utf8_lossy(&file).contains("/MediaBox[0 0 14400 72]"));
         assert_eq!(pdf("<svg", "").unwrap_err().kind(), ErrorKind::Bug);

@@ -192,7 +192,8 @@ fn runnables_are_drawn_suspended_while_their_process_is_preempted() {
         Some((of("class")?, of("data-begin")?, of("data-end")?))
     };
     let found: Vec<_> = row(&document, "runnable:T_2").children().filter_map(of).collect();
-    let expected = [("s running", "100", "4000"), ("s suspended", "4000", "7000"), ("s running", "7000", "9000")];
+    let expected =
+        [("s running", "100", "4000"), ("s suspended", "4000", "7000"), ("s running", "7000", "9000")];
     assert_eq!(found, expected.map(|(a, b, c)| (a.into(), b.into(), c.into())));
     assert!(svg.contains(">suspended</text>"), "the legend");
 }
@@ -225,7 +226,8 @@ fn several_recordings_are_under_each_other_on_one_axis() {
         document.descendants().filter_map(|n| n.attribute("data-row")).map(str::to_owned).collect()
     };
     let alone = |recording: &str| {
-        let inside = ids(&one(recording)).into_iter().map(|id| format!("{recording}/{id}")).collect::<Vec<_>>();
+        let inside =
+            ids(&one(recording)).into_iter().map(|id| format!("{recording}/{id}")).collect::<Vec<_>>();
         [vec![format!("recording:{recording}")], inside].concat()
     };
     assert_eq!(ids(&svg), [alone("thesis_t52"), alone("thesis_t53")].concat());
@@ -240,7 +242,8 @@ fn several_recordings_are_under_each_other_on_one_axis() {
     for panel in ["thesis_t52: load of Core_1", "thesis_t53: load of Core_2"] {
         assert!(chart.contains(panel), "{panel}");
     }
-    let run = bench.run(&[&["plot", "engine.db", "-o", "x.svg", "--around", "ResponseTime:T_1"][..], &both].concat());
+    let run = bench
+        .run(&[&["plot", "engine.db", "-o", "x.svg", "--around", "ResponseTime:T_1"][..], &both].concat());
     assert_eq!(run.code, Some(2));
     assert!(run.stderr.contains("--around is about an instance of one recording"), "{}", run.stderr);
 }
@@ -305,7 +308,9 @@ fn charts_of_loads_reach_the_edges() {
         let document = Document::parse(&svg).unwrap();
         let steps: Vec<(f64, f64)> = document
             .descendants()
-            .filter(|n| n.attribute("class") == Some("panel") && n.attribute("data-panel") == Some("load of Core_1"))
+            .filter(|n| {
+                n.attribute("class") == Some("panel") && n.attribute("data-panel") == Some("load of Core_1")
+            })
             .flat_map(|panel| panel.children())
             .filter(|n| n.attribute("class") == Some("step"))
             .map(|n| {
@@ -314,7 +319,10 @@ fn charts_of_loads_reach_the_edges() {
             })
             .collect();
         let (first, last) = (steps.first().unwrap(), steps.last().unwrap());
-        assert!((first.0 - 102.0).abs() < 1.0 && (last.1 - 974.0).abs() < 1.0, "{window:?}: {first:?} {last:?}");
+        assert!(
+            (first.0 - 102.0).abs() < 1.0 && (last.1 - 974.0).abs() < 1.0,
+            "{window:?}: {first:?} {last:?}"
+        );
         let gaps = steps.windows(2).filter(|pair| (pair[0].1 - pair[1].0).abs() > 0.6).count();
         assert_eq!(gaps, 0, "{window:?}");
     }

@@ -231,7 +231,8 @@ fn the_title_of_the_axis_is_clear_of_its_labels() {
             let document = roxmltree::Document::parse(&svg).unwrap();
             let axis = document.descendants().find(|n| n.attribute("class") == Some("axis")).unwrap();
             let texts: Vec<_> = axis.children().filter(|n| n.has_tag_name("text")).collect();
-            let number = |n: &roxmltree::Node<'_, '_>, name: &str| n.attribute(name).unwrap().parse::<f64>().unwrap();
+            let number =
+                |n: &roxmltree::Node<'_, '_>, name: &str| n.attribute(name).unwrap().parse::<f64>().unwrap();
             let wide = |n: &roxmltree::Node<'_, '_>| text::width(n.text().unwrap(), SMALL) as f64 / PX as f64;
             let (titles, labels): (Vec<_>, Vec<_>) =
                 texts.iter().partition(|n| n.text().unwrap().starts_with("time in "));

@@ -15,7 +15,7 @@ const LINKS = ["Preemption", "Activation", "Chain"];
 const WORDS = {
   Isr: "ISR", Trace: "recording", ActivationLost: "activation lost", Preemption: "preemption", Chain: "chain of events",
   Active: "active (not started)", Ready: "ready (preempted)", Wanted: "waited for", Critical: "running, critical section",
-  Polling: "polling (waits on its core)", Parking: "parking (polling, preempted)", Gap: "nothing recorded", Suspended: "suspended (its process does not run)",
+  Polling: "polling (waits on its core)", Parking: "parking (polling, preempted)", Gap: "nothing recorded", 
 };
 
 const word = (name) => WORDS[name] ?? name.toLowerCase();

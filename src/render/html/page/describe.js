@@ -39,8 +39,15 @@ const occupiedTicks = (life) => life.spent.reduce((sum, ticks, number) => sum + 
 
 const nameOf = (app, name) => (name >= 0 ? app.picture.names[name] : "");
 
+/** Where one of several recordings is: its name before others. */
+function inRecording(app, row, words) {
+  let above = row;
+  while (above.parent >= 0) above = app.picture.rows[above.parent];
+  return above.kind === kind.Recording && above !== row ? `${above.label}: ${words}` : words;
+}
+
 /** Whose life it is: `T_1 #3`. */
-const lifeName = (app, life) => `${nameOf(app, life.name) || life.row.label} #${life.instance}`;
+const lifeName = (app, life) => inRecording(app, life.row, `${nameOf(app, life.name) || life.row.label} #${life.instance}`);
 
 const plural = (count, one, many = one + "s") => `${grouped(String(count))} ${count === 1 ? one : many}`;
 
@@ -54,7 +61,7 @@ function describe(app, item) {
   const instant = (what, at) => facts.push([what, clock.instant(at), clock.exactInstant(at)]);
   const length = (what, ticks) => facts.push([what, clock.length(ticks), clock.exactLength(ticks)]);
   const { row } = item;
-  facts.push(["Row", `${row.label} (${word(KINDS[row.kind])})`]);
+  facts.push(["Row", inRecording(app, row, `${row.label} (${word(KINDS[row.kind])})`)]);
   if (item.type === "group") return describeGroup(app, item, facts);
   if (item.type === "mark") {
     const { marks } = row;

@@ -121,7 +121,7 @@ function fillSelection(app) {
     const spent = STACK.filter((number) => life.spent[number] > 0);
     const rows = spent.map((number) => [word(STATES[number]), clock.length(life.spent[number]), clock.exactLength(life.spent[number])]);
     parts.push(
-      make("h3", {}, `${life.name >= 0 ? lifeName(app, life) : `Instance #${life.instance}`}${life.complete ? "" : " (cut off)"}`),
+      make("h3", { class: "name" }, `${lifeName(app, life)}${life.complete ? "" : " (cut off)"}`),
       factList([
         ["From first to last", clock.length(life.end - life.begin), clock.exactLength(life.end - life.begin)],
         ["Stretches", String(life.pieces)],

@@ -81,7 +81,7 @@ function longestRuns(app, rows, number) {
         const merged = track.merged?.get(i);
         const begin = merged ? merged.longestAt : track.begin[i];
         const instance = instanceOf(track, i);
-        const text = [row.label, nameOf(app, track.name[i]), instance === null ? "" : `#${instance}`].filter(Boolean).join(" ");
+        const text = inRecording(app, row, [row.label, nameOf(app, track.name[i]), instance === null ? "" : `#${instance}`].filter(Boolean).join(" "));
         best.offer(value, () => ({ begin, end: begin + value, text, item: { type: "run", row, track, index: i } }));
       }
     }
@@ -94,7 +94,7 @@ function violations(app, rows) {
   for (const row of rows) {
     for (const index of row.marks.levels.rare) {
       const at = row.marks.at[index];
-      const text = [row.label, nameOf(app, row.marks.name[index]) || word(MARKS[row.marks.kind[index]])].join(" ");
+      const text = inRecording(app, row, [row.label, nameOf(app, row.marks.name[index]) || word(MARKS[row.marks.kind[index]])].join(" "));
       found.push({ value: null, begin: at, end: at, text, item: { type: "mark", row, index } });
     }
   }
