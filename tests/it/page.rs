@@ -250,6 +250,9 @@ fn simulated(length: i64) -> Picture {
         row.marks.sort_by_key(|mark| mark.at);
     }
     picture.links.sort_by_key(|link| (link.from_at, link.from_row, link.to_row));
+    let is_task = |name: &str| CORES.into_iter().flatten().any(|task| task.name == name);
+    let named = (0..).zip(&picture.names).filter(|(_, name)| is_task(name)).map(|(name, _)| name);
+    picture.colours = named.zip(0..).collect();
     let worst = rows[0][2];
     let longest = picture.rows[worst].runs.iter().max_by_key(|run| run.longest).unwrap();
     let label = "the longest stretch of T_5ms".into();
