@@ -20,7 +20,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use arrow::array::RecordBatch;
+use arrow::array::{Array, RecordBatch};
 
 use crate::btf::EntityType;
 use crate::engine::Session;
