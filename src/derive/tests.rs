@@ -184,7 +184,7 @@ fn states(t: &mut Trace) -> Vec<State> {
     let b = t.derive.rows.runnable_states.take_batch().unwrap();
     let text = |column: &str, row: usize| {
         let column = b.column_by_name(column).unwrap();
-        let names = column.as_dictionary::<arrow::datatypes::Int32Type>();
+        let names = column.as_dictionary::<arrow::datatypes::UInt32Type>();
         let key = names.key(row)?;
         Some(names.values().as_string::<i32>().value(key).to_owned())
     };

@@ -116,7 +116,8 @@ pub(super) fn aligned(
     let begins = parts.iter().map(|part| part.span.0.saturating_sub(part.zero));
     let ends = parts.iter().map(|part| part.span.1.saturating_sub(part.zero).saturating_add(1));
     let from = selection.from.or(begins.min()).unwrap_or(0);
-    let to = selection.to.or(ends.max()).unwrap_or(0);
+    let end = ends.max().unwrap_or(0);
+    let to = selection.to.unwrap_or(end);
     if from >= to {
         return Err(Error::usage("the window is empty, or no recording reaches into it"));
     }
@@ -125,7 +126,7 @@ pub(super) fn aligned(
         Align::Time => "on one clock",
     };
     let scale = session.database().time_scale();
-    let words = format!("{aligned}: {}", in_words((from, to), (from, to.saturating_sub(1)), scale));
+    let words = format!("{aligned}: {}", in_words((from, to), (from, end.saturating_sub(1)), scale));
     Ok(Aligned { from, to, parts, words })
 }
 

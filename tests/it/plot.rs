@@ -167,8 +167,8 @@ fn a_colour_means_one_process_in_every_window() {
 fn lost_activations_are_drawn_in_every_spelling() {
     for word in ["mtalimitexceeded", "mtalimitexceded", "mpalimitexceeded", "MTALimitExceeded"] {
         let bench = Bench::new();
-        let head = "#version 2.1.3\n#timeScale ns\n0,SIM,-1,STI,S,0,trigger\n0,S,0,T,A,0,activate\n";
-        let rest = "1,Core,0,T,A,0,start\n5,Core,0,T,A,0,fullmigration\n9,Core,0,T,A,0,terminate\n";
+        let head = "#version 2.1.3\n#timeScale ns\n0,SIM,-1,STI,S,0,trigger\n0,S,0,T,A,0,activate\n1,Core,0,T,A,0,start\n";
+        let rest = "5,Core,0,T,A,0,fullmigration\n9,Core,0,T,A,0,terminate\n";
         bench.write("t.btf", &format!("{head}3,S,1,T,A,1,{word}\n{rest}"));
         bench.ok(&["ingest", "engine.db", "t.btf", "-q"]);
         let svg = plot(&bench, &["--type", "T"]);
@@ -188,13 +188,13 @@ fn runnables_are_drawn_suspended_while_their_process_is_preempted() {
     let svg = plot(&bench, &[]);
     let document = Document::parse(&svg).unwrap();
     let of = |n: Node<'_, '_>| {
-        let of = |name| n.attribute(name).map(str::to_owned);
+        let of = |name: &str| n.attribute(name).map(str::to_owned);
         Some((of("class")?, of("data-begin")?, of("data-end")?))
     };
     let found: Vec<_> = row(&document, "runnable:T_2").children().filter_map(of).collect();
     let expected =
         [("s running", "100", "4000"), ("s suspended", "4000", "7000"), ("s running", "7000", "9000")];
-    assert_eq!(found, expected.map(|(a, b, c)| (a.into(), b.into(), c.into())));
+    assert_eq!(found, expected.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned())));
     assert!(svg.contains(">suspended</text>"), "the legend");
 }
 
@@ -314,7 +314,7 @@ fn charts_of_loads_reach_the_edges() {
             .flat_map(|panel| panel.children())
             .filter(|n| n.attribute("class") == Some("step"))
             .map(|n| {
-                let of = |name| n.attribute(name).unwrap().parse::<f64>().unwrap();
+                let of = |name: &str| n.attribute(name).unwrap().parse::<f64>().unwrap();
                 (of("x"), of("x") + of("width"))
             })
             .collect();

@@ -139,7 +139,9 @@ fn document(
 fn gaps(picture: &Picture, layout: &Layout, across: sheet::Across, bottom: i64, sheet: &mut Sheet) {
     for (first, end) in picture.sections() {
         let top_of = |row: usize| layout.places.get(row).map(|place| place.top);
-        let top = if first == 0 { layout.top + 2 * PX } else { top_of(first).unwrap_or(layout.top) };
+        let heading = picture.rows.get(first).filter(|row| row.kind == RowKind::Recording);
+        let below = heading.and(layout.places.get(first)).map(|place| place.bottom);
+        let top = below.unwrap_or(layout.top + 2 * PX);
         let end_y = top_of(end).unwrap_or(bottom);
         let rows = picture.rows.get(first..end).unwrap_or_default().iter();
         let rows = rows.filter(|row| matches!(row.kind, RowKind::Trace | RowKind::Recording));
