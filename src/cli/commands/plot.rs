@@ -126,7 +126,14 @@ pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
         entities: args.entity.clone(),
         types: args.types.clone(),
     };
-    ui.doubts(&doubts(session.database(), args.recording.as_deref())?);
+    match &args.recording[..] {
+        [] => ui.doubts(&doubts(session.database(), None)?),
+        several => {
+            for recording in several {
+                ui.doubts(&doubts(session.database(), Some(recording))?);
+            }
+        }
+    }
     let mut target = Target::open(Some(&args.output), args.force)?;
     let (svg, title) = match args.chart {
         Some(_) if format == PictureFormat::Html => {
