@@ -30,6 +30,7 @@ pub fn run(trace: &Path) -> Result<String> {
         core: None,
         role: None,
         time_offset: 0,
+        after: None,
         source,
     };
     let options = OptionValues::default();

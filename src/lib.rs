@@ -237,7 +237,7 @@ pub mod internals {
     pub use crate::time::{Rounded, read_decimal};
 
     // Types for the implementation of a format.
-    pub use crate::formats::{Counts, Disorder, Ending, RowOrder, TableUse};
+    pub use crate::formats::{Counts, Disorder, Ending, InputEnd, NotContinued, OpenEnd, RowOrder, TableUse};
     pub use crate::input::Chunk;
     pub use crate::names::TextList;
     pub use crate::schema::{BtfEventRow, BtfEventRows, ProcessInstanceView};

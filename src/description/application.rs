@@ -40,7 +40,7 @@ pub struct ApplicationCore {
     pub symbols: Symbols,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct CoreFiles {
     /// BTF name of the core.
     pub name: String,

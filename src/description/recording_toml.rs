@@ -122,6 +122,18 @@ impl Description {
         options
     }
 
+    /// The same for a piece of a recording that was read with the options `before`: they hold where neither
+    /// the user nor this description says anything.
+    pub fn options_like(&self, given: &OptionValues, before: &BTreeMap<String, Vec<String>>) -> OptionValues {
+        let radix = || before.get("data-radix")?.first().cloned();
+        let like = Self {
+            data_radix: self.data_radix.clone().or_else(radix),
+            data_columns: self.data_columns.clone().or_else(|| before.get("data-columns").cloned()),
+            ..Self::default()
+        };
+        like.options_under(given)
+    }
+
     /// What types cannot express: every core once, every file once.
     pub(super) fn check(&self, path: &Path) -> Result<()> {
         let mut cores: BTreeMap<&str, ()> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! The setup of a recording: its description with the contents of every file that the mapper needs. Stored in
 //! the database as JSON, and converted to the input of the mapper.
 
-use super::application::{Application, ApplicationCore, CoreFiles, read_file};
+use super::application::{Application, ApplicationCore, CoreFiles, SetupFile, read_file};
 use super::checks;
 use super::detect::Plan;
 use super::profile::{Profile, SHIPPED};
@@ -13,7 +13,7 @@ use crate::time::TimeScale;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct StoredSetup {
     /// Name of the mapping profile, if the recording is to be mapped.
     pub os: Option<String>,
@@ -80,6 +80,43 @@ impl StoredSetup {
             cores,
         };
         Ok(setup)
+    }
+
+    /// True if nothing but the cores is described, as for exports without a `recording.toml`.
+    pub fn is_bare(&self) -> bool {
+        let cores =
+            self.cores.iter().map(|core| CoreFiles { name: core.name.clone(), ..CoreFiles::default() });
+        *self == Self { cores: cores.collect(), ..Self::default() }
+    }
+
+    /// What it says in another way than `other`: a key of a description, or a file of a core. Paths of files
+    /// do not matter, their contents do.
+    pub fn difference(&self, other: &Self) -> Option<String> {
+        let [own, others] = [self, other].map(|setup| serde_json::to_value(setup).unwrap_or_default());
+        let (own, others) = (own.as_object()?, others.as_object()?);
+        let keys = own.keys().chain(others.keys()).filter(|key| *key != "cores");
+        let named: Vec<&str> = self.cores.iter().map(|core| core.name.as_str()).collect();
+        for key in keys {
+            if own.get(key) != others.get(key) {
+                return Some(format!("'{key}'"));
+            }
+        }
+        if !other.cores.iter().map(|core| core.name.as_str()).eq(named.iter().copied()) {
+            return Some(format!("the list of cores ({})", named.join(", ")));
+        }
+        let text = |file: &Option<SetupFile>| file.as_ref().map(|file| file.text.clone());
+        for (core, of_other) in self.cores.iter().zip(&other.cores) {
+            for (what, file, of_other) in [
+                ("ORTI file", &core.orti, &of_other.orti),
+                ("OS header", &core.os_header, &of_other.os_header),
+                ("symbol table", &core.symbols, &of_other.symbols),
+            ] {
+                if text(file) != text(of_other) {
+                    return Some(format!("the {what} of core '{}'", core.name));
+                }
+            }
+        }
+        None
     }
 
     /// The input of the mapper, or `None` if the recording is not to be mapped. Adds findings to `log`.

@@ -1,6 +1,6 @@
 //! The description of a trace format, and how it opens a recording. Not the reading (see `reader`).
 
-use super::Reader;
+use super::{InputEnd, Reader};
 use crate::diagnostics::Severity;
 use crate::error::Result;
 use crate::input::Source;
@@ -34,6 +34,9 @@ pub struct FormatInfo {
     pub roles: &'static [&'static str],
     /// The finding of an input without any event.
     pub no_events: &'static str,
+    /// Why a recording of it cannot be continued by a later piece of its trace, and what to do instead.
+    /// `None` if it can: then readers start from [`Input::after`] and return [`super::Ending::end`].
+    pub not_continued: Option<NotContinued>,
     /// How many threads one input can use: for reading, parsing and writing, if there is nothing else to do.
     pub threads_per_input: usize,
 }
@@ -51,6 +54,10 @@ impl FormatInfo {
         disorder: Disorder::Expected,
         roles: &[],
         no_events: "the trace holds no event",
+        not_continued: Some(NotContinued {
+            why: "its reader knows whole traces only",
+            instead: "give both pieces a name of their own",
+        }),
         threads_per_input: 3,
     };
 
@@ -58,6 +65,15 @@ impl FormatInfo {
     pub(crate) fn fills(&self, table: &TableSpec) -> bool {
         self.tables.iter().any(|filled| filled.table.name == table.name)
     }
+}
+
+/// Why recordings of a format cannot be continued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotContinued {
+    /// The reason, after "because".
+    pub why: &'static str,
+    /// What to do instead: a hint.
+    pub instead: &'static str,
 }
 
 /// A trace format. The module describes how it is used.
@@ -152,6 +168,8 @@ pub struct Input {
     pub role: Option<&'static str>,
     /// Ticks to add to its times.
     pub time_offset: i64,
+    /// The end of the input that this one continues.
+    pub after: Option<InputEnd>,
     /// Its bytes.
     pub source: Source,
 }

@@ -27,6 +27,7 @@
 //! line or record is missing. `text` is shared by readers of lines.
 
 pub mod btf;
+mod ends;
 mod format;
 pub mod grasp;
 mod lines;
@@ -36,8 +37,10 @@ mod reorder;
 mod text;
 pub mod trace32;
 
+pub use ends::{InputEnd, OpenEnd};
 pub use format::{
-    Confidence, Disorder, FormatInfo, Input, Part, RowOrder, Settings, Stream, TableUse, TraceFormat,
+    Confidence, Disorder, FormatInfo, Input, NotContinued, Part, RowOrder, Settings, Stream, TableUse,
+    TraceFormat,
 };
 pub use lines::RowLines;
 pub use reader::{

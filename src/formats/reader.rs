@@ -1,6 +1,6 @@
 //! The interface of readers: chunks in, rows and findings out. Not the formats, nor what becomes of rows.
 
-use super::{Counts, RowLines};
+use super::{Counts, InputEnd, RowLines};
 use crate::derive::Dialect;
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
@@ -228,6 +228,8 @@ pub struct Ending {
     pub header: Header,
     /// How the recording is mapped; `None` if the description says that, or if nothing is mapped.
     pub setup: Option<Setup>,
+    /// Where it ended, for formats whose recordings can be continued.
+    pub end: Option<InputEnd>,
     /// Number of times that ran backwards and that the reader has sorted.
     pub backwards: u64,
 }

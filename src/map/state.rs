@@ -31,7 +31,7 @@ impl SavedState {
     /// Resumes `mapper` from this state. Fails when it is of another mapper, or of another application.
     #[allow(
         dead_code,
-        reason = "a recording cannot be continued yet; a test shows that what is stored is enough for it"
+        reason = "ops::continued maps the whole again; a test shows that what is stored is enough to map on from"
     )]
     pub fn resume<M: Mapper>(mut self, mapper: &mut M) -> Result<()> {
         if (self.mapper.as_str(), self.version) != (M::NAME, M::STATE_VERSION) {

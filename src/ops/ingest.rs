@@ -8,10 +8,12 @@
 //! ```
 //!
 //! Everything about a recording is written in this one place. Not the choice of a format (see `recognise`),
-//! the reading (see `read`), the order of rows (see `order`), nor the mapping (see `map`).
+//! what a piece of a recording that is there already has to be (see `continued`), the reading (see `read`),
+//! the order of rows (see `order`), nor the mapping (see `map`).
 
+use super::continued::{Continued, Ends};
 use super::control::Control;
-use super::describe::{time_range, write_recording_row};
+use super::describe::{stored_header, time_range, write_recording_row};
 use super::ingest_options::{Keep, Options};
 use super::keep::keep;
 use super::map::{MAPPERS, MapReport, map_stored};
@@ -52,6 +54,15 @@ pub struct Report {
     pub time_scale: TimeScale,
 }
 
+impl Report {
+    /// Adds what became of a further piece of the recording.
+    fn continue_with(&mut self, piece: Self) {
+        self.sources.extend(piece.sources);
+        self.log.merge(piece.log);
+        self.mapped = piece.mapped;
+    }
+}
+
 /// The result of importing a trace of system events.
 #[derive(Debug, Clone, Copy)]
 pub struct ImportReport {
@@ -79,16 +90,22 @@ pub fn ingest(
             .hint("give a recording folder, e.g. btfdb ingest my.db recording/"));
     }
     let wanted = options.time_scale.unwrap_or_else(|| finest(plans, options.formats));
-    let tx = Database::begin(disk, path, Some(wanted))?;
+    let tx = Database::begin(disk, path, options.continues.is_none().then_some(wanted))?;
     let scale = tx.time_scale();
     if options.time_scale.is_some_and(|wanted| wanted != scale) {
         let message = format!("the database counts time in {}, which cannot be changed", scale.as_str());
         return Err(Error::usage(message).hint("leave --time-scale out, or make a new database"));
     }
     let tx = Mutex::new(tx);
-    let mut reports = Vec::new();
-    for plan in plans {
-        reports.push(one(&tx, plan, options, scale, control)?);
+    let mut reports: Vec<Report> = Vec::new();
+    for (n, plan) in plans.iter().enumerate() {
+        // Pieces of one recording are mapped once, after the last of them.
+        let map = options.map && (options.continues.is_none() || n + 1 == plans.len());
+        let report = one(&tx, plan, &Options { map, ..options.clone() }, scale, control)?;
+        match reports.last_mut().filter(|_| options.continues.is_some()) {
+            Some(before) => before.continue_with(report),
+            None => reports.push(report),
+        }
     }
     control.check()?;
     if options.strict {
@@ -124,30 +141,58 @@ fn one(
     scale: TimeScale,
     control: &Arc<Control>,
 ) -> Result<Report> {
-    let name = plan.name.as_str();
-    if locked(tx)?.has_recording(name) {
-        return Err(Error::database(format!("the database already has a recording '{name}'")).hint(format!(
-            "choose another name with --name, or remove it first: btfdb remove DB --recording {name}"
-        )));
+    let continued = options.continues.as_deref();
+    let name = continued.unwrap_or(plan.name.as_str());
+    let continued = match continued {
+        Some(name) => {
+            let tx = locked(tx)?;
+            Some(Continued::read(&tx, name, options.formats)?)
+        }
+        None => None,
+    };
+    if continued.is_none() && locked(tx)?.has_recording(name) {
+        return Err(Error::database(format!("the database already has a recording '{name}'"))
+            .hint(format!(
+                "choose another name with --name, or remove it first: btfdb remove DB --recording {name}"
+            ))
+            .hint(format!("if it is the next piece of the same trace: --continue {name}")));
     }
-    let opened = recognise::open(plan, options, scale)?;
+    let mut opened = recognise::open(plan, options, scale)?;
     let format = opened.format;
     let mut log = Log::default();
     // A recording of software events is mapped according to its description.
     let is_of_software = SOFTWARE_EVENTS.iter().any(|table| format.info().fills(table));
     let described = is_of_software.then(|| StoredSetup::read(plan)).transpose()?;
-    if let Some(setup) = described.as_ref().filter(|_| options.map) {
+    let values = match &continued {
+        Some(continued) => continued.options(&plan.description, &options.of_formats),
+        None => plan.description.options_under(&options.of_formats),
+    };
+    match (&continued, &described) {
+        (Some(continued), _) => {
+            continued.admit(&mut opened, described.as_ref(), (options, &values), &plan.name)?;
+        }
         // Find contradictions between description files before gigabytes are read.
-        setup.for_mapping(scale, &mut log)?;
+        (None, Some(setup)) if options.map => drop(setup.for_mapping(scale, &mut log)?),
+        (None, _) => {}
     }
-    let streams = opened.streams(plan, options, scale)?;
+    let streams = opened.streams(&values, scale)?;
     let total: Option<u64> = streams.iter().map(|s| s.input.source.progress().1).sum();
     control.begin(format!("reading {name}"), total.unwrap_or(0));
-    let target = Target { tx, recording: name, format };
+    let target = Target { tx, recording: name, format, after: continued.as_ref().map(|c| &c.after) };
     let mut inputs = read_all(streams, target, options.threads, control)?;
     let mut tables = locked(tx)?;
     inputs.iter_mut().flat_map(|i| i.files.drain(..)).for_each(|file| tables.add(file));
-    write_gaps(&mut tables, name, inputs.iter().flat_map(|i| i.gaps.iter().cloned()).collect())?;
+    let gaps = match &continued {
+        Some(continued) => continued.gaps(&mut tables, &inputs)?,
+        None => inputs.iter().flat_map(|i| i.gaps.iter().cloned()).collect(),
+    };
+    write_gaps(&mut tables, name, gaps)?;
+    let ends = Ends::new(format, &values, &inputs);
+    let ends = match &continued {
+        Some(continued) => continued.ends(ends),
+        None => ends,
+    };
+    ends.write(&mut tables, name)?;
     let mut header = Header::default();
     let setup = match &described {
         Some(setup) => {
@@ -159,8 +204,16 @@ fn one(
             of_format.map(|setup| MappingSetup::new(Some(setup.mapper), &setup.settings)).transpose()?
         }
     };
-    if let Some(setup) = setup {
-        MappingSetup { left_out: options.keep.is_some(), ..setup }.write(&mut tables, name)?;
+    let mut kept = Vec::new();
+    match (&continued, setup) {
+        (Some(continued), _) => {
+            header = stored_header(&tables, name)?;
+            kept = continued.forget_mapping(&mut tables)?;
+        }
+        (None, Some(setup)) => {
+            MappingSetup { left_out: options.keep.is_some(), ..setup }.write(&mut tables, name)?;
+        }
+        (None, None) => {}
     }
     let mapped = match options.map {
         true => map_stored(MAPPERS, &mut tables, name, options.threads, control)?,
@@ -179,7 +232,7 @@ fn one(
     if let Some(m) = &mapped {
         log.merge(m.log.clone());
     }
-    write_diagnostics(&mut tx, name, Vec::new(), &log)?;
+    write_diagnostics(&mut tx, name, kept, &log)?;
     write_recording_row(&mut tx, name, &header)?;
     let imported = inputs.iter().find_map(|i| {
         let (dialect, violations) = i.derived?;
@@ -230,7 +283,7 @@ fn write_sources(tx: &mut Transaction, name: &str, inputs: &[ReadInput]) -> Resu
     let mut rows = SourceRows::new();
     for input in inputs {
         let c = input.counts;
-        let gaps = c.gaps.max(input.gaps.len() as u64);
+        let gaps = c.gaps.max((input.gaps.len() - input.gaps_before) as u64);
         rows.push(SourceRow {
             source: input.name.as_str().into(),
             path: &input.path.to_string_lossy(),

@@ -31,6 +31,8 @@ impl std::fmt::Debug for Keep {
 pub struct Options {
     /// Time scale of a new database; an existing one keeps its own.
     pub time_scale: Option<TimeScale>,
+    /// The recording of the database that the inputs continue; `None`: each is a recording of its own.
+    pub continues: Option<String>,
     /// Map as well, where a recording says how.
     pub map: bool,
     /// Refuse everything when there is any finding of severity error.
@@ -56,6 +58,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             time_scale: None,
+            continues: None,
             map: true,
             strict: false,
             formats: FORMATS,

@@ -7,7 +7,7 @@ use super::describe::time_range;
 use super::mapped::{Events, Instances, MappedBatch, NativeTables, note_violations};
 use super::parts::{ROWS_OUT, locked};
 use super::runs;
-use super::setup::MappingSetup;
+use super::setup::{MappingSetup, STATE, STATE_FILE};
 use crate::derive::Violations;
 use crate::diagnostics::Log;
 use crate::error::{Error, ErrorKind, Result};
@@ -146,7 +146,7 @@ fn map_recording<M: Mapper>(
     files.into_iter().flatten().for_each(|file| tx.add(file));
     let state = serde_json::to_vec_pretty(&SavedState::of(&mapper, &finished.state)?)
         .map_err(|e| Error::new(ErrorKind::Bug, "a state is no JSON").because(e))?;
-    tx.put_blob("state", name, "state.json", &state)?;
+    tx.put_blob(STATE, name, STATE_FILE, &state)?;
     let mut log = finished.log;
     note_violations(violations, &mut log);
     Ok(MapReport { events: written, relevant: finished.relevant, violations, log })

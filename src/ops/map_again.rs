@@ -2,28 +2,14 @@
 
 use super::control::Control;
 use super::describe::{stored_header, write_recording_row};
+use super::forget::forget_mapping;
 use super::ingest::write_diagnostics;
 use super::map::{MAPPERS, MapReport, MapperEntry, map_stored};
-use super::parts::ROWS_OUT;
 use super::setup::MappingSetup;
-use crate::error::{Error, ErrorKind, Result};
-use crate::map::MAP_SOURCE;
-use crate::schema::{DiagnosticView, TableSpec, tables};
-use crate::store::{Database, Disk, Transaction, read_batches};
-use arrow::array::{BooleanArray, RecordBatch};
-use arrow::compute::filter_record_batch;
+use crate::error::{Error, Result};
+use crate::store::{Database, Disk};
 use std::path::Path;
 use std::sync::Arc;
-
-/// The tables that every mapping writes again.
-const REMADE: [&TableSpec; 6] = [
-    tables::BTF_EVENT,
-    tables::PROCESS_INSTANCE,
-    tables::PROCESS_STATE,
-    tables::RUNNABLE_INSTANCE,
-    tables::RUNNABLE_STATE,
-    tables::DIAGNOSTIC,
-];
 
 /// Maps recordings again; `only` names one of them.
 ///
@@ -57,10 +43,7 @@ pub fn map_again(
             .hint("ingest the trace again; a mapping needs all events"));
         }
         let header = stored_header(&tx, name)?;
-        let kept = kept_diagnostics(&tx, name)?;
-        for table in REMADE.iter().chain(mapper.native_tables) {
-            tx.drop_table(table, name);
-        }
+        let kept = forget_mapping(&mut tx, name, mapper.native_tables)?;
         let Some(report) = map_stored(MAPPERS, &mut tx, name, threads, control)? else { continue };
         write_diagnostics(&mut tx, name, kept, &report.log)?;
         write_recording_row(&mut tx, name, &header)?;
@@ -73,20 +56,4 @@ pub fn map_again(
     control.check()?;
     tx.commit()?;
     Ok(reports)
-}
-
-/// The findings of the ingest, which mapping again does not change.
-fn kept_diagnostics(tx: &Transaction, name: &str) -> Result<Vec<RecordBatch>> {
-    let mut kept = Vec::new();
-    for (_, path) in tx.files(tables::DIAGNOSTIC, name) {
-        for batch in read_batches(&path, tables::DIAGNOSTIC, None, ROWS_OUT)? {
-            let batch = batch?;
-            let sources = DiagnosticView::of(&batch)?.source;
-            let wanted: BooleanArray =
-                (0..batch.num_rows()).map(|row| Some(sources.value(row) != MAP_SOURCE)).collect();
-            let rows = filter_record_batch(&batch, &wanted);
-            kept.push(rows.map_err(|e| Error::new(ErrorKind::Bug, "cannot filter diagnostics").because(e))?);
-        }
-    }
-    Ok(kept)
 }

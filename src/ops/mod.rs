@@ -1,14 +1,17 @@
 //! What btfdb can do, one file per verb, without a terminal: each function takes values and returns values.
 //! Not the commands that print them (see `cli`).
 
+mod after;
 #[cfg(feature = "engine")]
 pub mod check;
 #[cfg(feature = "engine")]
 pub mod compare;
+mod continued;
 mod control;
 mod derived;
 mod describe;
 pub mod findings;
+mod forget;
 pub mod ingest;
 mod ingest_options;
 mod keep;

@@ -108,22 +108,35 @@ pub(super) struct Runs<'a> {
     runs: usize,
     /// The input, for messages.
     source: String,
+    /// The instant before which no row may be, and the error about one.
+    after: Option<(i64, Refusal<'a>)>,
     /// First and last time of all rows.
     pub span: Option<(i64, i64)>,
 }
+
+/// Makes the error about a row that is too early, given its time.
+pub(super) type Refusal<'a> = Box<dyn Fn(i64) -> Error + Send + 'a>;
 
 impl<'a> Runs<'a> {
     pub fn new(parts: Parts<'a>, table: &'static TableSpec, source: &str) -> Self {
         let sort = table.sort.first().copied().unwrap_or_default();
         let time = table.column("time").map_or(sort, |column| column.name);
         let (table, columns, source) = (table.name, [sort, time], source.to_owned());
-        Self { parts, table, columns, latest: None, runs: 0, source, span: None }
+        Self { parts, table, columns, latest: None, runs: 0, source, after: None, span: None }
+    }
+
+    /// The same, for rows that are not before an instant.
+    pub fn after(self, end: i64, refusal: Refusal<'a>) -> Self {
+        Self { after: Some((end, refusal)), ..self }
     }
 
     /// Appends a sorted batch. Fails when time runs backwards too often.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let [sort, time] = self.columns.map(|column| find_column(batch, self.table, column));
         let Some((first, last)) = span_of(sort?) else { return Ok(()) };
+        if let Some((_, refusal)) = self.after.as_ref().filter(|(end, _)| first < *end) {
+            return Err(refusal(first).at(&self.source));
+        }
         if self.latest.is_some_and(|latest| first < latest) {
             self.runs += 1;
             if self.runs > MAX_RUNS {

@@ -2,6 +2,7 @@
 //! Each input is a pipeline of its own, so several are read at the same time. Not what is written about a
 //! recording afterwards (see `ingest`).
 
+use super::after::After;
 use super::control::Control;
 use super::derived::{Derived, Ended};
 use super::order::{Sorter, note_expected};
@@ -30,6 +31,8 @@ pub(super) struct Target<'a> {
     pub tx: &'a Mutex<Transaction>,
     pub recording: &'a str,
     pub format: &'static dyn TraceFormat,
+    /// The end of the recording, if it is there already.
+    pub after: Option<&'a After>,
 }
 
 pub(super) struct ReadInput {
@@ -39,6 +42,8 @@ pub(super) struct ReadInput {
     pub core: Option<String>,
     pub counts: Counts,
     pub gaps: Vec<Gap>,
+    /// How many of the gaps begin in the input that this one continues.
+    pub gaps_before: usize,
     pub provenance: Provenance,
     pub log: Log,
     /// Rows that are earlier than the row before them.
@@ -73,6 +78,7 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
     let begin = |table| locked(target.tx)?.writer(table, target.recording, None);
     let dialect = reader.dialect();
     let derives = target.format.info().fills(tables::BTF_EVENT);
+    let gaps_before = input.after.as_ref().map_or(0, |end| end.open_gaps.len());
     let threads = threads.min(target.format.info().threads_per_input);
     Pipeline::run(threads, |pipeline| {
         let derive = |derived: &mut Derived<'_>, rows: Option<RecordBatch>| match rows {
@@ -123,6 +129,7 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
             core,
             counts,
             gaps,
+            gaps_before,
             provenance,
             log,
             steps_back,
@@ -271,7 +278,7 @@ impl<'a> Tables<'_, 'a> {
         if let Some(place) = self.tables.iter().position(same) {
             return Ok(place);
         }
-        let Target { tx, recording, format } = self.target;
+        let Target { tx, recording, format, after } = self.target;
         let declared = format.info().tables.iter().find(|t| t.table.name == table.name);
         let order = declared.map(|t| t.order).ok_or_else(|| {
             let message =
@@ -282,6 +289,15 @@ impl<'a> Tables<'_, 'a> {
         let writing = match order {
             RowOrder::AsGiven => TableWriting::AsGiven(parts),
             _ => TableWriting::Sorted(Runs::new(parts, table, self.source)),
+        };
+        let end = after.and_then(|after| Some((after, after.end_of(table, core.as_deref())?)));
+        let writing = match (writing, end) {
+            (TableWriting::Sorted(runs), Some((after, end))) => {
+                let core = core.clone();
+                let refusal = move |first| after.refusal((first, end), core.as_deref());
+                TableWriting::Sorted(runs.after(end, Box::new(refusal)))
+            }
+            (writing, _) => writing,
         };
         let control = self.control;
         let sink = self

@@ -5,6 +5,7 @@ use crate::description::{Plan, PlannedInput};
 use crate::error::{Error, Result};
 use crate::formats::{Confidence, Input, Settings, Stream, TraceFormat};
 use crate::input::Source;
+use crate::options::OptionValues;
 use crate::time::{TimeScale, parse_time_argument};
 use std::path::Path;
 
@@ -52,9 +53,12 @@ pub(super) fn open(plan: &Plan, options: &Options, scale: TimeScale) -> Result<O
 }
 
 impl Opened {
-    pub fn streams(self, plan: &Plan, options: &Options, scale: TimeScale) -> Result<Vec<Stream>> {
-        let values = plan.description.options_under(&options.of_formats);
-        let settings = Settings { scale, options: &values };
+    pub fn inputs_mut(&mut self) -> &mut [Input] {
+        &mut self.inputs
+    }
+
+    pub fn streams(self, values: &OptionValues, scale: TimeScale) -> Result<Vec<Stream>> {
+        let settings = Settings { scale, options: values };
         self.format.open(self.inputs, &settings)
     }
 }
@@ -91,7 +95,7 @@ fn open_input(planned: &PlannedInput, options: &Options, scale: TimeScale) -> Re
         Error::input(format!("time_offset of core '{core}': {e}"))
     })?;
     let (name, path) = (planned.name.clone(), planned.path.clone());
-    Ok(Input { name, path, core, role: part.map(|part| part.role), time_offset, source })
+    Ok(Input { name, path, core, role: part.map(|part| part.role), time_offset, after: None, source })
 }
 
 /// Checks that the format is the one in the description.

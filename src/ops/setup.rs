@@ -9,6 +9,11 @@ use serde_json::Value;
 /// The kind and name of the file, for the store.
 const FILE: (&str, &str) = ("setup", "setup.json");
 
+/// The kind of the files about the end of a recording, for the store.
+pub(super) const STATE: &str = "state";
+/// The state of its mapper there.
+pub(super) const STATE_FILE: &str = "state.json";
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MappingSetup {

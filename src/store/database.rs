@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::disk::Disk;
 use super::manifest::{FileEntry, Manifest, RecordingEntry};
 use super::transaction::Transaction;
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::Result;
 use crate::schema::TableSpec;
 use crate::time::TimeScale;
 
@@ -68,13 +68,7 @@ impl Database {
     /// # Errors
     /// [`crate::error::ErrorKind::Usage`], with a suggestion.
     pub fn check_recording(&self, recording: Option<&str>) -> Result<()> {
-        let names: Vec<_> = self.recordings().iter().map(|r| r.name.as_str()).collect();
-        let Some(recording) = recording.filter(|name| !names.contains(name)) else { return Ok(()) };
-        let error = Error::usage(format!("there is no recording '{recording}'"));
-        Err(match did_you_mean(recording, names.iter().copied()) {
-            Some(near) => error.hint(format!("did you mean '{near}'?")),
-            None => error.hint(format!("the recordings are: {}", names.join(", "))),
-        })
+        recording.map_or(Ok(()), |name| self.manifest.check_recording(name))
     }
 
     /// The files of a table, of one recording or of all, in order.

@@ -145,6 +145,19 @@ impl Manifest {
         }
     }
 
+    /// Checks that there is a recording of this name.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Usage`], with a suggestion.
+    pub fn check_recording(&self, name: &str) -> Result<()> {
+        if self.recording(name).is_some() {
+            return Ok(());
+        }
+        let names = self.recordings.iter().map(|r| r.name.as_str());
+        let error = Error::usage(format!("there is no recording '{name}'"));
+        Err(error.hint_near(name, names, |all| format!("the recordings are: {all}")))
+    }
+
     pub fn recording(&self, name: &str) -> Option<&RecordingEntry> {
         self.recordings.iter().find(|r| r.name == name)
     }

@@ -159,6 +159,11 @@ impl Transaction {
         Ok(())
     }
 
+    /// Removes a file that is not a table, if there is one of that name.
+    pub fn drop_blob(&mut self, kind: &str, recording: &str, name: &str) {
+        self.drop_blobs(|b| b.kind == kind && b.recording == recording && b.name == name);
+    }
+
     /// The content of a file that is not a table, after the commit; `None` if there is none of that name.
     pub fn blob(&self, kind: &str, recording: &str, name: &str) -> Result<Option<Vec<u8>>> {
         let wanted = |b: &&BlobEntry| b.kind == kind && b.recording == recording && b.name == name;

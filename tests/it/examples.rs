@@ -1,7 +1,8 @@
 //! Every example of the help texts and of the README runs as it is written.
 
+use crate::continued::{pieces, records};
 use crate::neutrino::machine::{Options, simulate};
-use crate::support::{Bench, root};
+use crate::support::{Bench, copy_dir, root};
 use std::process::Command;
 
 #[path = "../../examples/ingest_and_ask.rs"]
@@ -52,6 +53,9 @@ fn bench() -> Bench {
         "-- Tasks.\n-- column: task text Task.\nSELECT DISTINCT process AS task FROM process_instance\n";
     bench.write("my_queries/tasks.sql", view);
     bench.write("limits.toml", std::fs::read(root().join("demo/limits.toml")).unwrap());
+    for (n, piece) in pieces(&recording, &[records(&recording) / 2]).iter().enumerate() {
+        copy_dir(piece.path(), &bench.path().join(format!("minute{}", n + 1)));
+    }
     bench.ok(&["ingest", "engine.db", "recording", "--name", "engine", "-q"]);
     bench.ok(&["export", "engine.db", "-o", "trace.btf", "-q"]);
     let trace = std::fs::read(bench.path().join("trace.btf")).unwrap();

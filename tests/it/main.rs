@@ -16,6 +16,7 @@ mod bad_input;
 mod btf;
 mod cli;
 mod conform;
+mod continued;
 mod corpus;
 mod documents;
 mod doubts;

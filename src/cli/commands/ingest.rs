@@ -31,6 +31,7 @@ use std::time::Instant;
 #[command(after_help = "Examples:
   btfdb ingest engine.db recording/
   btfdb ingest engine.db core0_data.csv core0_func.csv --name idle
+  btfdb ingest engine.db minute1/ --name engine && btfdb ingest engine.db minute2/ --continue engine
   btfdb ingest traces.db monday.btf tuesday.btf.gz
   btfdb ingest kernel.db trace.kev --jobs RECEIVE,NANOSLEEP
   btfdb ingest kernel.db trace.kev --class THREAD,COMM --where 'cpu = 0' --name part
@@ -43,6 +44,10 @@ pub struct IngestArgs {
     /// Name of the recording in the database.
     #[arg(long)]
     pub name: Option<String>,
+    /// Recording that the inputs go on with: pieces of one trace, in the order of time, each with the same
+    /// description or none. The recording is then the same as if it had been ingested as a whole.
+    #[arg(long = "continue", value_name = "NAME", conflicts_with = "name")]
+    pub continues: Option<String>,
     /// Format of the input.
     #[arg(long, value_parser = format_parser(), default_value = "auto")]
     pub format: InputFormat,
@@ -114,10 +119,19 @@ impl Registry for TraceFormats {
 pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
     let InputFormat(format) = args.format;
     // File names may have a meaning in the given format, or in any if none is given.
-    let plans =
-        plan(&args.inputs, &description(args)?, format.as_ref().map_or(FORMATS, std::slice::from_ref))?;
+    let formats = format.as_ref().map_or(FORMATS, std::slice::from_ref);
+    let over = description(args)?;
+    let plans = match args.continues {
+        // Pieces may all have the same name.
+        Some(_) if args.inputs.iter().all(|input| input.is_dir()) && !args.inputs.is_empty() => {
+            let pieces = args.inputs.iter().map(|input| plan(std::slice::from_ref(input), &over, formats));
+            pieces.collect::<Result<Vec<_>>>()?.concat()
+        }
+        _ => plan(&args.inputs, &over, formats)?,
+    };
     let options = Options {
         time_scale: args.time_scale.as_deref().and_then(TimeScale::parse),
+        continues: args.continues.clone(),
         map: !args.no_map,
         strict: args.strict,
         format,

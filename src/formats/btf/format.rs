@@ -9,8 +9,8 @@ use crate::derive::Dialect;
 use crate::diagnostics::Severity;
 use crate::error::{Error, Result};
 use crate::formats::{
-    ChunkParser, Confidence, Disorder, Ending, FormatInfo, Header, Input, Output, Parsed, Reader, RowOrder,
-    Settings, Stream, TableUse, TraceFormat,
+    ChunkParser, Confidence, Disorder, Ending, FormatInfo, Header, Input, NotContinued, Output, Parsed,
+    Reader, RowOrder, Settings, Stream, TableUse, TraceFormat,
 };
 use crate::input::Chunk;
 use crate::options::{OptionSpec, Word};
@@ -47,6 +47,10 @@ static INFO: FormatInfo = FormatInfo {
         TableUse { table: tables::BTF_LINE, order: RowOrder::AsGiven },
     ],
     disorder: Disorder::Fault(Severity::Warning),
+    not_continued: Some(NotContinued {
+        why: "a BTF trace is a text whose lines are kept in their order",
+        instead: "put the pieces together: cat 1.btf 2.btf | btfdb ingest DB - --name NAME",
+    }),
     threads_per_input: usize::MAX,
     ..FormatInfo::DEFAULT
 };

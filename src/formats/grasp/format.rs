@@ -8,8 +8,8 @@ use crate::diagnostics::Severity;
 use crate::encoding::escaped;
 use crate::error::{Error, Result};
 use crate::formats::{
-    Confidence, Ending, FormatInfo, Header, Input, Output, Reader, RowOrder, Rows, Settings, Setup, Stream,
-    TableUse, TraceFormat,
+    Confidence, Ending, FormatInfo, Header, Input, NotContinued, Output, Reader, RowOrder, Rows, Settings,
+    Setup, Stream, TableUse, TraceFormat,
 };
 use crate::input::Chunk;
 use crate::options::OptionSpec;
@@ -36,6 +36,10 @@ static INFO: FormatInfo = FormatInfo {
         "Grasp trace: how long a unit of its time is, e.g. 10us; 1ms unless given",
     )],
     options_elsewhere: Some("--tick is the unit of time of Grasp traces; others say theirs themselves"),
+    not_continued: Some(NotContinued {
+        why: "a Grasp trace is a script whose commands need those before them",
+        instead: "put the pieces together: cat 1.grasp 2.grasp | btfdb ingest DB - --name NAME",
+    }),
     tables: &[TableUse { table: tables::GRASP_EVENT, order: RowOrder::AcrossBatches }],
     ..FormatInfo::DEFAULT
 };

@@ -6,8 +6,8 @@ use super::{Batch, listing, probe, rows, spread::Spread};
 use crate::diagnostics::Severity;
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::formats::{
-    Confidence, Counts, Disorder, Ending, FormatInfo, Header, Input, Output, Reader, RowOrder, Rows,
-    Settings, Setup, Stream, TableUse, TraceFormat,
+    Confidence, Counts, Disorder, Ending, FormatInfo, Header, Input, NotContinued, Output, Reader, RowOrder,
+    Rows, Settings, Setup, Stream, TableUse, TraceFormat,
 };
 use crate::input::Chunk;
 use crate::options::{OptionSpec, OptionValues};
@@ -50,6 +50,10 @@ static INFO: FormatInfo = FormatInfo {
         TableUse { table: tables::KERNEL_BUFFER, order: RowOrder::AsGiven },
         TableUse { table: tables::KERNEL_ATTRIBUTE, order: RowOrder::AsGiven },
     ],
+    not_continued: Some(NotContinued {
+        why: "a kernel trace is decoded from its header on, which each of its files has: clocks, processors, names",
+        instead: "ingest each file as a recording of its own, with --name; listings of one trace can be put together with cat",
+    }),
     // Rows are sorted already; the reader reports the disorder of the clocks of the CPUs.
     disorder: Disorder::Expected,
     // Reading, decoding, and each of the CPUs.
@@ -184,7 +188,7 @@ impl Reader for KernelTraceReader {
         let counts_records = matches!(self.events, Events::Records(_));
         let source_format = self.events.account(out);
         let backwards = out.log.count_of("time-jump");
-        Ok(Ending { source_format, counts_records, header, setup: Some(setup), backwards })
+        Ok(Ending { source_format, counts_records, header, setup: Some(setup), end: None, backwards })
     }
 }
 

@@ -4,7 +4,7 @@
 use super::rows::{ACCESS_KINDS, ExportRows};
 use super::{FUNCTION_KINDS, Gap};
 use crate::error::Result;
-use crate::formats::RowLines;
+use crate::formats::{InputEnd, OpenEnd, RowLines};
 use crate::names::{NameColumn, TextList};
 use crate::schema::{DataEventRows, FunctionEventRows};
 use arrow::array::{RecordBatch, StringArray};
@@ -89,6 +89,19 @@ impl Gaps {
             self.all.push(Gap { begin, ..gap });
         }
         self.last_time = times.last().copied().or(self.last_time);
+    }
+
+    /// Those of the next piece of a trace that ended so.
+    pub fn after(end: InputEnd) -> Self {
+        let again = |OpenEnd { begin, own_time, reason }| Gap { begin, own_time, end: None, reason };
+        Self { all: end.open_gaps.into_iter().map(again).collect(), open: 0, last_time: end.last_time }
+    }
+
+    /// The time of the last row, and the gaps that end at the next one.
+    pub fn end(&self) -> (Option<i64>, Vec<OpenEnd>) {
+        let open = self.all.iter().skip(self.open).cloned();
+        let open = open.map(|Gap { begin, own_time, reason, .. }| OpenEnd { begin, own_time, reason });
+        (self.last_time, open.collect())
     }
 
     /// All gaps, in the order of the file.

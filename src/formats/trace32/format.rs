@@ -8,8 +8,8 @@ use super::{ExportParser, ExportSettings, Grammar, Kind, Radix, detect_data_layo
 use crate::diagnostics::Severity;
 use crate::error::{Error, Result};
 use crate::formats::{
-    Confidence, Disorder, Ending, FormatInfo, Input, Output, Part, Reader, RowOrder, Rows, Settings, Stream,
-    TableUse, TraceFormat,
+    Confidence, Disorder, Ending, FormatInfo, Input, InputEnd, Output, Part, Reader, RowOrder, Rows,
+    Settings, Stream, TableUse, TraceFormat,
 };
 use crate::input::Chunk;
 use crate::options::{OptionSpec, Word};
@@ -39,6 +39,7 @@ static INFO: FormatInfo = FormatInfo {
     ],
     disorder: Disorder::Fault(Severity::Error),
     roles: &[DATA, FUNCTIONS],
+    not_continued: None,
     no_events: "the export holds no event; did the trace host decode the program flow?",
     ..FormatInfo::DEFAULT
 };
@@ -125,8 +126,10 @@ fn open(mut input: Input, settings: &Settings<'_>) -> Result<Stream> {
         Kind::Functions | Kind::TaskEvents => Grammar::Functions,
     };
     let parser = ExportParser::new(grammar, export_settings);
-    let (core, names, gaps) = (core.into(), NameDictionary::default(), Gaps::default());
-    let reader = Box::new(ExportReader { path, core, kind, parser, names, gaps, unknown });
+    let (core, names, offset) = (core.into(), NameDictionary::default(), input.time_offset);
+    let first_seq = input.after.as_ref().map_or(0, |end| end.next_seq);
+    let gaps = input.after.clone().map_or_else(Gaps::default, Gaps::after);
+    let reader = Box::new(ExportReader { path, core, kind, offset, parser, names, gaps, unknown, first_seq });
     Ok(Stream { input, reader })
 }
 
@@ -135,11 +138,14 @@ struct ExportReader {
     path: PathBuf,
     core: Arc<str>,
     kind: Kind,
+    offset: i64,
     parser: ExportParser,
     names: NameDictionary,
     gaps: Gaps,
     /// Findings about the header.
     unknown: Vec<String>,
+    /// `seq` of its first row.
+    first_seq: i64,
 }
 
 impl Reader for ExportReader {
@@ -147,7 +153,7 @@ impl Reader for ExportReader {
         for message in std::mem::take(&mut self.unknown) {
             out.find(None, Severity::Warning, "unknown-column", message);
         }
-        let (lines_before, first_seq) = (out.counts.lines, out.counts.rows as i64);
+        let (lines_before, first_seq) = (out.counts.lines, self.first_seq + out.counts.rows as i64);
         let mut rows = self.parser.chunk(&chunk.bytes, chunk.index == 0);
         self.gaps.add(std::mem::take(&mut rows.gaps), &rows.time);
         let (counts, mut log) = (rows.counts, std::mem::take(&mut rows.log));
@@ -177,12 +183,21 @@ impl Reader for ExportReader {
             };
             return Err(error.hint("check data_radix and data_columns in recording.toml"));
         }
+        let (last_time, open_gaps) = self.gaps.end();
+        let end = InputEnd {
+            core: self.core.to_string(),
+            role: if self.kind == Kind::Data { DATA } else { FUNCTIONS }.to_owned(),
+            time_offset: self.offset,
+            next_seq: self.first_seq + counts.rows as i64,
+            last_time,
+            open_gaps,
+        };
         out.gaps.extend(self.gaps.finish(&self.core));
         let source_format = match self.kind {
             Kind::Data => "trace32-data",
             Kind::Functions => "trace32-functions",
             Kind::TaskEvents => "trace32-task-events",
         };
-        Ok(Ending { source_format, ..Ending::default() })
+        Ok(Ending { source_format, end: Some(end), ..Ending::default() })
     }
 }

@@ -15,6 +15,7 @@
 //! | `cuts` | does a part of a recording give the same events as the whole? |
 //! | `gaps` | does the mapping survive a gap? |
 //! | `edges` | … and gaps and begins at random places, in the derived tables? |
+//! | `pieces` | are pieces of a trace, put together, the whole? |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::print_stderr, reason = "a test that was skipped says so")]
@@ -32,6 +33,7 @@ mod edges;
 pub mod gaps;
 mod occupancy;
 pub mod oracle;
+mod pieces;
 mod switches;
 mod threads;
 
