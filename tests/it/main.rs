@@ -47,6 +47,7 @@ mod support;
 mod terminal;
 mod tidy;
 mod toy;
+mod with_state;
 
 // For `faulty_disk`.
 use btfdb::RealDisk;

@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   btfdb export engine.db -o all.btf
   btfdb export engine.db --from 412ms --to 415ms -o worst.btf
+  btfdb export engine.db --from 412ms --to 415ms --with-state -o worst.btf
   btfdb export engine.db --type T,I --entity T_5 -o - | less
   btfdb export engine.db --table process_instance --format csv -o instances.csv
   btfdb export engine.db --chains limits.toml -o engine.pftrace

@@ -24,6 +24,8 @@ pub(super) struct Style {
     /// To the version of the output; `None` if events stay as they are.
     pub translator: Option<Translator>,
     pub numbers: Option<Numbers>,
+    /// Comments before the first event.
+    pub comments: Vec<String>,
 }
 
 /// Events of a batch, with the lines between them.
@@ -50,7 +52,7 @@ pub(super) struct Formatter<'a> {
 }
 
 /// The columns of a batch.
-struct Events {
+pub(super) struct Events {
     time: Integers,
     source_instance: Integers,
     target_instance: Integers,
@@ -160,7 +162,7 @@ impl Worker<Job> for Formatter<'_> {
 }
 
 impl Events {
-    fn of(batch: &RecordBatch) -> Option<Self> {
+    pub fn of(batch: &RecordBatch) -> Option<Self> {
         let [time, _, source, source_instance, target_type, target, target_instance, action, note] =
             batch.columns()
         else {
@@ -174,7 +176,7 @@ impl Events {
         })
     }
 
-    fn record(&self, row: usize) -> Record<'_> {
+    pub fn record(&self, row: usize) -> Record<'_> {
         let [source, target_type, target, action, note] = self.names.each_ref().map(|names| {
             let texts = names.values().as_string_opt::<i32>()?;
             names.key(row).filter(|key| *key < texts.len()).map(|key| texts.value(key))
@@ -321,7 +323,13 @@ mod tests {
                 numbers.entities.insert(name.into(), id.into());
                 numbers.kinds.insert(name.into(), format!("{id}0"));
             }
-            let style = Style { scale: TimeScale::Ns, zero, translator: None, numbers: numeric.then_some(numbers) };
+            let style = Style {
+                scale: TimeScale::Ns,
+                zero,
+                translator: None,
+                numbers: numeric.then_some(numbers),
+                comments: Vec::new(),
+            };
             let (mut formatter, mut out, mut expected) = (Formatter::new(&style), Vec::new(), String::new());
             let mut count = 0;
             for (rows, views) in &batches {

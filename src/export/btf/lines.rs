@@ -122,6 +122,9 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         if let Some(numbers) = numbers {
             text += &numbers.header(self.version.or(self.original.version));
         }
+        for comment in &self.style.comments {
+            text += &format!("# {}\n", expressible(comment, true));
+        }
         self.lines.extend_from_slice(text.as_bytes());
     }
 

@@ -5,10 +5,12 @@
 
 mod events;
 mod gaps;
+mod known;
 mod lines;
 mod numbers;
 mod original;
 mod plain;
+mod state;
 mod texts;
 mod translate;
 
@@ -28,6 +30,7 @@ use events::{Formatter, Style};
 use lines::Lines;
 use numbers::Numbers;
 use original::Original;
+use state::StateAtBegin;
 
 pub(crate) use gaps::Gaps;
 pub(crate) use translate::{Translation, Translator};
@@ -38,6 +41,7 @@ const VERSION: &str = "btf-version";
 const TIME_SCALE: &str = "time-scale";
 const NUMERIC: &str = "numeric";
 const SYMBOLIC: &str = "symbolic";
+const WITH_STATE: &str = "with-state";
 
 const VERSIONS: [Word; 3] = [Word::plain("2.1.5"), Word::plain("2.2.1"), Word::plain("2.3.0")];
 const UNITS: [Word; 5] =
@@ -65,6 +69,11 @@ static INFO: ExporterInfo = ExporterInfo {
         OptionSpec::flag(NUMERIC, "Write numbers for names in the BTF, with tables that explain them")
             .conflicts_with(SYMBOLIC),
         OptionSpec::flag(SYMBOLIC, "Write names in the BTF, also when it was imported with numbers"),
+        OptionSpec::flag(
+            WITH_STATE,
+            "Begin the BTF with the state at --from, as events at that instant: what runs, is ready, waits and is held, \
+             and the last value of every signal",
+        ),
     ],
 };
 
@@ -80,12 +89,30 @@ impl Exporter for Btf {
             time_scale: given.parsed(TIME_SCALE, TimeScale::parse)?,
             numeric: (given.has(NUMERIC) || given.has(SYMBOLIC)).then_some(given.has(NUMERIC)),
             by_time: request.by_time,
+            with_state: given.has(WITH_STATE),
         };
         let (version, counts) = export_btf(session, &request.selection, &options, out)?;
-        let BtfCounts { events, shifted_by, altered, inexpressible, partly, left_out, rounded } = counts;
+        let BtfCounts {
+            events,
+            of_state,
+            unsaid,
+            shifted_by,
+            altered,
+            inexpressible,
+            partly,
+            left_out,
+            rounded,
+        } = counts;
         let version = version.map_or("", Version::as_str);
         let scale = session.database().time_scale();
-        Ok(Exported::new(format!("{events} events"), events + inexpressible == 0)
+        let of_state = match of_state {
+            0 => String::new(),
+            count => format!(", the first {count} for the state at the begin"),
+        };
+        Ok(Exported::new(format!("{events} events{of_state}"), events + inexpressible == 0)
+            .warn(unsaid, || {
+                format!("{unsaid} pending activations at the begin are comments: BTF numbers instances without gaps")
+            })
             .warn(inexpressible, || {
                 format!("{inexpressible} lines cannot be said in BTF {version}; they are comments now")
             })
@@ -117,12 +144,18 @@ pub(super) struct BtfOptions {
     pub numeric: Option<bool>,
     /// Lines in the order of time, not of the imported file.
     pub by_time: bool,
+    /// Events at the begin of the window that say the state there.
+    pub with_state: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct BtfCounts {
     /// Number of event lines, without those that became comments.
     pub events: u64,
+    /// How many of the events say the state at the begin.
+    pub of_state: u64,
+    /// Parts of the state that no event can say.
+    pub unsaid: u64,
     /// Ticks added to every time, because BTF has no negative times; 0 for nearly every recording.
     pub shifted_by: u64,
     /// Names and notes in which a character that BTF cannot express was replaced by `_`.
@@ -154,20 +187,41 @@ pub(super) fn export_btf(
     let options = BtfOptions { version, ..*options };
     let begin = session.database().manifest().recording(&recording).and_then(|r| r.begin_at);
     let zero = begin.filter(|b| *b < 0).unwrap_or(0);
+    let state = match (options.with_state, selection.from) {
+        (false, _) => None,
+        (true, Some(from)) => {
+            Some((from, StateAtBegin::read(session, &recording, (selection, from), options.version)?))
+        }
+        (true, None) => {
+            return Err(Error::usage("--with-state is about the instant --from, which is not given")
+                .hint("without --from, the export begins with the recording"));
+        }
+    };
     let numeric = options.numeric.unwrap_or(facts.numeric);
     let original = Original::open(session, &recording, selection)?;
     // Another version gets tables of its own.
     let keep = facts.imported && options.version.is_none();
     let numbers = match numeric {
-        true => Some(Numbers::of(session, &recording, selection, facts.numeric && keep, keep)?),
+        true => {
+            // The state names what was before the window.
+            let from = selection.from.filter(|_| state.is_none());
+            let named = Selection { from, ..selection.clone() };
+            Some(Numbers::of(session, &recording, &named, facts.numeric && keep, keep)?)
+        }
         false => None,
     };
     let translator = version.map(|version| Translator::new(session, &recording, version)).transpose()?;
-    let style = Style { scale: session.database().time_scale(), zero, translator, numbers };
+    let comments = state.as_ref().map(|(_, state)| state.comments()).unwrap_or_default();
+    let scale = session.database().time_scale();
+    let style = Style { scale, zero, translator, numbers, comments };
     let condition = selection.condition(tables::BTF_EVENT, &recording);
     let order = if options.by_time { EventOrder::Time } else { EventOrder::File };
     let (sql, params) = (condition.sql(), condition.params());
     let events = engine::events(session, &recording, (&sql, &params), selection.is_whole(), order)?;
+    let events = match &state {
+        Some((from, state)) => state.before(events, *from)?,
+        None => events,
+    };
     // The lines of an imported file stay as they are.
     let gaps = match facts.imported {
         true => Gaps::default(),
@@ -177,7 +231,12 @@ pub(super) fn export_btf(
     let failed = |e| Error::new(ErrorKind::Io, "cannot write the BTF").because(e);
     let mut write = |bytes: &[u8]| out.write_all(bytes).map_err(failed);
     let formatters = in_order(session.threads(), &mut lines, || Formatter::new(&style), &mut write)?;
-    let counts = formatters.into_iter().fold(lines.done(), |sum, formatter| {
+    let counts = BtfCounts {
+        of_state: state.as_ref().map_or(0, |(_, state)| state.len() as u64),
+        unsaid: state.as_ref().map_or(0, |(_, state)| state.unsaid.len() as u64),
+        ..lines.done()
+    };
+    let counts = formatters.into_iter().fold(counts, |sum, formatter| {
         let done = formatter.done();
         BtfCounts {
             events: sum.events + done.events,

@@ -16,6 +16,7 @@
 //! | `gaps` | does the mapping survive a gap? |
 //! | `edges` | … and gaps and begins at random places, in the derived tables? |
 //! | `pieces` | are pieces of a trace, put together, the whole? |
+//! | `pieces` | are pieces the whole, and do slices with their state say it? |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::print_stderr, reason = "a test that was skipped says so")]
