@@ -169,7 +169,7 @@ fn lost_activations_are_drawn_in_every_spelling() {
         let bench = Bench::new();
         let head = "#version 2.1.3\n#timeScale ns\n0,SIM,-1,STI,S,0,trigger\n0,S,0,T,A,0,activate\n1,Core,0,T,A,0,start\n";
         let rest = "5,Core,0,T,A,0,fullmigration\n9,Core,0,T,A,0,terminate\n";
-        bench.write("t.btf", &format!("{head}3,S,1,T,A,1,{word}\n{rest}"));
+        bench.write("t.btf", format!("{head}3,S,1,T,A,1,{word}\n{rest}"));
         bench.ok(&["ingest", "engine.db", "t.btf", "-q"]);
         let svg = plot(&bench, &["--type", "T"]);
         let document = Document::parse(&svg).unwrap();

@@ -20,14 +20,14 @@
 use super::events::Events as Columns;
 use super::known::{Access, Known, OsEvent, Process, Semaphore, Statement, Who};
 use crate::btf::NameId;
-use crate::btf::spec::{Action, State, Version};
+use crate::btf::spec::{Action, EntityType, State, Version};
 use crate::engine::{self, EventOrder, Session};
 use crate::error::Result;
 use crate::export::exporter::misfit;
 use crate::schema::columns::btf_event;
 use crate::schema::result::{self, Integers};
 use crate::schema::{BtfEventRow, BtfEventRows, tables, view};
-use crate::selection::{Selection, spellings};
+use crate::selection::Selection;
 use arrow::array::RecordBatch;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -133,13 +133,17 @@ impl StateAtBegin {
 
     /// Leaves out what the user did not select.
     fn select(&mut self, selection: &Selection) {
-        let kinds: Vec<String> = selection.types.iter().flat_map(|word| spellings(word)).collect();
+        let kinds = &selection.types;
+        let same = |a: &str, b: &str| {
+            a == b
+                || EntityType::parse_tolerant(a).is_some_and(|of| EntityType::parse_tolerant(b) == Some(of))
+        };
         let names = &self.known.names;
         let entities = &selection.entities;
         self.events.retain(|event| {
             let of = |who: Who| entities.iter().any(|entity| entity == names.text(who.0));
             (entities.is_empty() || of(event.source) || of(event.target))
-                && (kinds.is_empty() || kinds.iter().any(|kind| kind == names.text(event.kind)))
+                && (kinds.is_empty() || kinds.iter().any(|kind| same(kind, names.text(event.kind))))
         });
     }
 

@@ -334,7 +334,7 @@ fn runnables_are_in_each_other() {
     let sql = "SELECT process, begin_at, length FROM (\
                SELECT DISTINCT process, process_instance, begin_at, end_at - begin_at AS length FROM runnable_state \
                WHERE state = 'suspended' AND process IS NOT NULL) AS s";
-    assert_eq!(suspended, sorted(&session, &sql));
+    assert_eq!(suspended, sorted(&session, sql));
     assert!(!suspended.is_empty());
 }
 
