@@ -106,8 +106,8 @@ impl Runnables {
         }
     }
 
-    /// The trace of `core` has a gap from `begin` on: what is open there ends, as far as is known. So does what
-    /// is open on an unknown core.
+    /// The trace of `core` has a gap from `begin` on: what is open there ends, as far as is known. So does
+    /// what is open on an unknown core.
     pub fn gap(&mut self, core: NameId, begin: i64, names: &Names, rows: &mut Rows) {
         let cut: Vec<u64> =
             self.open.iter().filter(|(_, o)| o.core.is_none_or(|c| c == core)).map(|(id, _)| *id).collect();

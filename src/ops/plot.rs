@@ -44,8 +44,8 @@ impl PictureFormat {
     }
 }
 
-/// A window of a recording, or of several under each other, for a format, `width` pixels wide if that matters.
-/// Sets `columns` and `exact_up_to` of the request.
+/// A window of a recording, or of several under each other, for a format, `width` pixels wide if that
+/// matters. Sets `columns` and `exact_up_to` of the request.
 ///
 /// # Errors
 /// Those of [`plot`] and [`plot_several`].

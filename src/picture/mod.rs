@@ -83,7 +83,8 @@ words! {
         Buffer = "buffer",
         /// Marks that belong to the recording as a whole: messages, gaps.
         Trace = "trace",
-        /// One of several recordings: the parent of its rows. Its runs are where it has not begun, or has ended.
+        /// One of several recordings: the parent of its rows. Its runs are where it has not begun, or has
+        /// ended.
         Recording = "recording",
     }
 }
@@ -127,8 +128,8 @@ impl Row {
 
 words! {
     /// The kind of a span. The first six are the states of `process_state` (BTF 2.3 §2.2.1), with the same
-    /// words; `running` and `suspended` are those of `runnable_state`. Words are in lower case, for identifiers
-    /// and classes.
+    /// words; `running` and `suspended` are those of `runnable_state`. Words are in lower case, for
+    /// identifiers and classes.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum State {
         /// Activated, not started.

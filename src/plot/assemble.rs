@@ -89,8 +89,8 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     })
 }
 
-/// The colours of tasks and ISRs, if there are rows of cores, which use them. They follow from the names of the
-/// whole recording: other windows of it have the same.
+/// The colours of tasks and ISRs, if there are rows of cores, which use them. They follow from the names of
+/// the whole recording: other windows of it have the same.
 fn colours(context: &Context<'_>, rows: &[Row], names: &mut Interner) -> Vec<(Name, u16)> {
     if rows.iter().all(|row| row.kind != RowKind::Core) {
         return Vec::new();

@@ -277,10 +277,17 @@ fn loads(
     let steps = || all.values().flatten();
     let whole = steps().map(|s| s.0).min().zip(steps().map(|s| s.1).max()).unwrap_or((last, last));
     for (begin, end) in [(first, whole.0), (whole.1, last)] {
-        for (core, load) in edge(session, recording, (begin, end))? {
-            if chosen(&request.selection, &core) {
-                all.entry(core).or_default().push((begin, end, load));
-            }
+        if begin >= end {
+            continue;
+        }
+        let mut loads = edge(session, recording, (begin, end))?;
+        loads.retain(|core, _| chosen(&request.selection, core));
+        // What occupies a core nowhere in the span has no line there.
+        for core in all.keys() {
+            loads.entry(core.clone()).or_insert(0.0);
+        }
+        for (core, load) in loads {
+            all.entry(core).or_default().push((begin, end, load));
         }
     }
     all.values_mut().for_each(|steps| steps.sort_unstable_by_key(|step| step.0));
@@ -312,10 +319,7 @@ fn loads(
 }
 
 /// The loads of cores in a span that is no window of `core_load`.
-fn edge(session: &Session, recording: &str, (begin, end): (i64, i64)) -> Result<Vec<(String, f64)>> {
-    if begin >= end {
-        return Ok(Vec::new());
-    }
+fn edge(session: &Session, recording: &str, (begin, end): (i64, i64)) -> Result<BTreeMap<String, f64>> {
     let filter = MetricFilter {
         recording: Some(recording.to_owned()),
         from: Some(begin),

@@ -1,5 +1,5 @@
-//! Several recordings under each other in one picture: their windows on one axis of time. Not what is drawn of
-//! each (see `assemble`).
+//! Several recordings under each other in one picture: their windows on one axis of time. Not what is drawn
+//! of each (see `assemble`).
 
 use super::{Context, Request, assemble, events_in, in_words, processes, span};
 use crate::engine::Session;

@@ -179,7 +179,7 @@ fn charts_have_a_panel_for_each_entity() {
     );
     let made = of(Form::Load, &[], Some(100)).unwrap();
     let crate::picture::Content::Steps { steps, .. } = &made.panels[0].content else { panic!("no steps") };
-    assert_eq!(steps, &[(0, 100, 40.0), (100, 200, 20.0), (200, 300, 10.0)]);
+    assert_eq!(steps, &[(0, 100, 40.0), (100, 200, 20.0), (200, 300, 10.0), (300, 320, 50.0)]);
     for (form, metrics) in
         [(Form::Load, &["ResponseTime"][..]), (Form::Histogram, &[]), (Form::Distribution, &["CPULoad"])]
     {

@@ -1,5 +1,5 @@
-//! Our SVG as PDF 1.6: one page of the size of the drawing, in vectors. Text becomes outlines, so that no font
-//! is needed to read it. Not for SVG in general (see `tree`): no gradients, clips, masks or filters.
+//! Our SVG as PDF 1.6: one page of the size of the drawing, in vectors. Text becomes outlines, so that no
+//! font is needed to read it. Not for SVG in general (see `tree`): no gradients, clips, masks or filters.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -69,7 +69,7 @@ pub fn pdf(svg: &str, title: &str) -> Result<(Vec<u8>, Vec<char>)> {
     let body = objects.stream("", &content.0)?;
     let title: String = title.encode_utf16().map(|unit| format!("{unit:04X}")).collect();
     let info = objects.add(format!("<</Title<FEFF{title}>/Producer(btfdb)>>").into_bytes());
-    let size = format!("{} {}", number(width * scale), number(height * scale));
+    let size = [width, height].map(|side| number((side * scale * 100.0).round() / 100.0)).join(" ");
     objects.0[0] = b"<</Type/Catalog/Pages 2 0 R>>".to_vec();
     objects.0[1] = b"<</Type/Pages/Kids[3 0 R]/Count 1>>".to_vec();
     objects.0[2] =
@@ -282,7 +282,7 @@ mod tests {
     const SVG: &str = "<svg xmlns='http://www.w3.org/2000/svg' width='40' height='20'><defs>\
         <pattern id='t' width='6' height='6' patternUnits='userSpaceOnUse'><path d='M0 0H6V6H0Z' fill='#ff0000'/></pattern>\
         </defs><rect width='10' height='8' fill='url(#t)' stroke='#0000ff'/><g opacity='.5'><path d='M0 0Q5 5 9 0'/></g>\
-        <text x='2' y='15' font-size='14'>TÄ</text></svg>";
+        <text x='2' y='15' font-size='14'>OS</text></svg>";
 
     /// The streams of a file, uncompressed, after a check of its table.
     fn streams(file: &[u8]) -> Vec<String> {

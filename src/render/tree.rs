@@ -2,8 +2,9 @@
 //! binary, so that it is the same on every machine. Characters that it lacks come from a font of the system.
 //! Not for SVG in general: no images, no links.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use fontdb::{Database, ID};
 use resvg::usvg::{FontResolver, Group, Node, Options, Tree};
@@ -12,18 +13,13 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// DejaVu Sans, reduced to the letters of European languages (assets/README.md).
 const FONT: &[u8] = include_bytes!("../../assets/DejaVuSans-subset.ttf");
+/// What is drawn for a character that no font has.
+const REPLACEMENT: char = '\u{fffd}';
 
-/// A drawing, and the characters that no font has: boxes are drawn for them.
+/// A drawing, and the characters that no font has: [`REPLACEMENT`] is drawn for them.
 pub(super) struct Drawing {
     pub tree: Tree,
     pub missing: Vec<char>,
-}
-
-/// What was looked for in the fonts of the system.
-#[derive(Default)]
-struct Looked {
-    loaded: bool,
-    missing: BTreeSet<char>,
 }
 
 /// Parses a drawing of ours.
@@ -34,36 +30,59 @@ pub(super) fn parse(svg: &str) -> Result<Drawing> {
     let mut fonts = Database::new();
     fonts.load_font_data(FONT.to_vec());
     let own = fonts.faces().next().map(|face| face.id);
-    let looked = Mutex::new(Looked::default());
-    let of_system = FontResolver::default_fallback_selector();
-    let select_fallback = |c: char, used: &[ID], fonts: &mut Arc<Database>| {
-        let mut looked = looked.lock().unwrap_or_else(PoisonError::into_inner);
-        if !looked.loaded {
-            looked.loaded = true;
-            Arc::make_mut(fonts).load_system_fonts();
-        }
-        let found = of_system(c, used, fonts);
-        if found.is_none() {
-            looked.missing.insert(c);
-        }
-        found
+    let mut fonts = Arc::new(fonts);
+    let mut missing: BTreeSet<char> = BTreeSet::new();
+    let lacking = lacking(svg);
+    if let (Some(own), false) = (own, lacking.is_empty()) {
+        Arc::make_mut(&mut fonts).load_system_fonts();
+        let select = FontResolver::default_fallback_selector();
+        missing.extend(lacking.into_iter().filter(|c| select(*c, &[own], &mut fonts).is_none()));
+    }
+    let svg: Cow<'_, str> = match missing.is_empty() {
+        true => svg.into(),
+        false => svg.chars().filter_map(|c| drawn_for(c, &missing)).collect::<String>().into(),
     };
     let options = Options {
-        fontdb: Arc::new(fonts),
+        fontdb: fonts,
         font_resolver: FontResolver {
             select_font: Box::new(move |_, _| own),
-            select_fallback: Box::new(select_fallback),
+            select_fallback: FontResolver::default_fallback_selector(),
         },
         ..Options::default()
     };
     let bug = |e: resvg::usvg::Error| Error::new(ErrorKind::Bug, "the picture is no SVG").because(e);
-    let tree = Tree::from_str(svg, &options).map_err(bug)?;
-    drop(options);
-    let mut missing = looked.into_inner().unwrap_or_else(PoisonError::into_inner).missing;
+    let tree = Tree::from_str(&svg, &options).map_err(bug)?;
+    missing.retain(|c| !is_invisible(*c));
     if let Some(own) = own {
         bitmaps(tree.root(), own, &mut missing);
     }
     Ok(Drawing { tree, missing: missing.into_iter().collect() })
+}
+
+/// The characters of a drawing that the font in the binary lacks.
+fn lacking(svg: &str) -> Vec<char> {
+    let others: BTreeSet<char> = svg.chars().filter(|c| !c.is_ascii()).collect();
+    // The question is who else has a character: a second copy of the font answers for the first.
+    let mut fonts = Database::new();
+    fonts.load_font_data(FONT.to_vec());
+    fonts.load_font_data(FONT.to_vec());
+    let Some(first) = fonts.faces().next().map(|face| face.id) else { return Vec::new() };
+    let mut fonts = Arc::new(fonts);
+    let select = FontResolver::default_fallback_selector();
+    others.into_iter().filter(|c| select(*c, &[first], &mut fonts).is_none()).collect()
+}
+
+fn drawn_for(c: char, missing: &BTreeSet<char>) -> Option<char> {
+    match missing.contains(&c) {
+        true if is_invisible(c) => None,
+        true => Some(REPLACEMENT),
+        false => Some(c),
+    }
+}
+
+/// Characters that only join or vary others.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
 /// Finds characters of fonts that have pixels in place of outlines: they are not drawn.
@@ -103,6 +122,6 @@ mod tests {
     fn characters_that_no_font_has_are_named() {
         assert_eq!(missing("T_1 Größe × 2 …"), Vec::<char>::new());
         // Private characters, which fonts of a system do not have.
-        assert_eq!(missing("a\u{10fffd}b\u{10fffc}"), ['\u{10fffc}', '\u{10fffd}']);
+        assert_eq!(missing("a\u{10fffd}b\u{fe0f}\u{10fffc}"), ['\u{10fffc}', '\u{10fffd}']);
     }
 }

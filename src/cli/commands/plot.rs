@@ -168,8 +168,8 @@ pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
         let characters: Vec<String> = missing.iter().take(12).map(char::to_string).collect();
         let more = if missing.len() > 12 { ", …" } else { "" };
         ui.warning(&format!(
-            "no font of this machine has {}{more}: boxes are drawn (hint: install a font that has them, such as Noto \
-             Sans CJK or Noto Emoji, or use svg or html)",
+            "no font of this machine has {}{more}: '\u{fffd}' is drawn (hint: install a font that has them, such as \
+             Noto Sans CJK or Noto Emoji, or use svg or html)",
             characters.join(", ")
         ));
     }

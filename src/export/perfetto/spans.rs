@@ -12,8 +12,8 @@ use crate::export::cursor::Cursor;
 use crate::schema::columns::{gap, runnable_instance as runnable};
 use std::collections::HashMap;
 
-/// Executions as far as their time is known: those of which neither begin nor end was recorded by their states.
-/// What is suspended is a slice in the innermost runnable of a process instance.
+/// Executions as far as their time is known: those of which neither begin nor end was recorded by their
+/// states. What is suspended is a slice in the innermost runnable of a process instance.
 fn runnables(rows: &str) -> String {
     format!(
         "WITH execution AS (SELECT * FROM (SELECT *,

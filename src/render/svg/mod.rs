@@ -135,7 +135,8 @@ fn document(
     out
 }
 
-/// Gaps of a recording are hatched over all of its rows, and so is what lies before its begin or after its end.
+/// Gaps of a recording are hatched over all of its rows, and so is what lies before its begin or after its
+/// end.
 fn gaps(picture: &Picture, layout: &Layout, across: sheet::Across, bottom: i64, sheet: &mut Sheet) {
     for (first, end) in picture.sections() {
         let top_of = |row: usize| layout.places.get(row).map(|place| place.top);

@@ -193,8 +193,8 @@ fn tile(id: &str, pattern: Pattern, (fill, ink): (&str, &str), out: &mut String)
     ));
 }
 
-/// The style rules of the drawing, and its tiles and shapes for the states, marks and colours of processes that
-/// occur.
+/// The style rules of the drawing, and its tiles and shapes for the states, marks and colours of processes
+/// that occur.
 pub(super) fn definitions(states: &[State], marks: &[MarkKind], colours: &[u16], out: &mut String) {
     out.push_str("<style>");
     out.push_str("text{font-family:");

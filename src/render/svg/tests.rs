@@ -92,7 +92,7 @@ fn everything_is_drawn_and_well_formed() {
     let groups: Vec<_> = document.descendants().filter(|n| n.attribute("data-row").is_some()).collect();
     assert_eq!(groups.len(), RowKind::ALL.len());
     for group in groups {
-        assert_eq!(group.attribute("data-count"), Some("10"));
+        assert_eq!(group.attribute("data-count"), Some(State::COUNT.to_string().as_str()));
         let runs = group.descendants().filter(|n| n.attribute("data-begin").is_some());
         assert!(runs.clone().all(|n| n.first_element_child().unwrap().has_tag_name("title")));
         assert_eq!(runs.count(), State::COUNT);
