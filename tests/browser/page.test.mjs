@@ -276,6 +276,38 @@ test("rows are hidden, shown, filtered, moved and folded", async () => {
   await page.done();
 });
 
+test("runnables are asked about by themselves, one execution apart from another", async () => {
+  const page = await open("small");
+  await page.click("#tab-worst");
+  const select = page.locator("#panel-worst select").first();
+  const what = () => page.locator("#panel-worst ol.hits .what").allInnerTexts();
+  assert.equal(await select.inputValue(), "Response time");
+  const runnables = /^(Filter|Lookup|ControlLaw) #\d+$/;
+  assert.ok((await what()).every((text) => /^(T|ISR)_/.test(text)));
+  await select.selectOption("Runnable: from start to end");
+  const listed = await what();
+  assert.ok(listed.length > 5 && listed.every((text) => runnables.test(text)), listed.join());
+  // In the row of a process, executions of two runnables have the same number.
+  const longest = await page.evaluate(() => {
+    const row = app.picture.rows.find((row) => row.kind === 3);
+    const lives = new Map();
+    for (const track of row.tracks) {
+      for (let i = 0; i < track.n; i++) {
+        const key = `${app.picture.names[track.name[i]]} #${track.instance[i]}`;
+        const life = lives.get(key) ?? [track.begin[i], track.end[i]];
+        lives.set(key, [Math.min(life[0], track.begin[i]), Math.max(life[1], track.end[i])]);
+      }
+    }
+    const inside = [...lives.values()].filter(([begin, end]) => begin > 0 && end < app.picture.span);
+    return Math.max(...inside.map(([begin, end]) => end - begin));
+  });
+  assert.equal(await page.evaluate(() => app.worst.found[0].value), longest);
+  await page.locator("#panel-worst ol.hits button").first().click();
+  await page.click("#tab-selection");
+  assert.match(await page.locator("#panel-selection h3").innerText(), runnables);
+  await page.done();
+});
+
 test("the worst is found, and violations", async () => {
   const page = await open("small");
   await page.focus("#field");
