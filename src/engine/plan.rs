@@ -1,16 +1,19 @@
 //! SQL text → logical plan: read-only, refused if the parser misreads it. Not for running it (see `run`).
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use datafusion::common::{DataFusionError, Diagnostic, Result, Span, plan_err};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::SQLOptions;
-use datafusion::sql::parser::Statement;
+use datafusion::sql::parser::{DFParserBuilder, Statement};
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Spanned, Visit, visit_expressions};
-use datafusion::sql::sqlparser::tokenizer;
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::parser::ParserError;
+use datafusion::sql::sqlparser::tokenizer::{self, Tokenizer};
 
-use super::parse::parse;
+use super::from_first::{check_columns, with_select};
 
 pub(super) async fn plan(state: &SessionState, sql: &str) -> Result<LogicalPlan> {
     let Some(statement) = parse(sql)?.pop_front() else {
@@ -23,6 +26,15 @@ pub(super) async fn plan(state: &SessionState, sql: &str) -> Result<LogicalPlan>
         SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
     read_only.verify_plan(&plan)?;
     Ok(plan)
+}
+
+/// The statements of a text.
+pub(super) fn parse(sql: &str) -> Result<VecDeque<Statement>> {
+    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location();
+    let tokens = with_select(tokens.map_err(ParserError::from)?);
+    let statements = DFParserBuilder::new(tokens).build()?.parse_statements()?;
+    statements.iter().try_for_each(check_columns)?;
+    Ok(statements)
 }
 
 pub(super) fn check_statement(statement: &Statement) -> Result<()> {

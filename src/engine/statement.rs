@@ -4,8 +4,7 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use super::failure::{self, Place};
-use super::parse::parse;
-use super::plan::check_statement;
+use super::plan::{check_statement, parse};
 use crate::error::Result;
 use std::iter::once;
 

@@ -127,7 +127,7 @@ impl<'a> Derived<'a> {
             let all = joined([self.covered, self.spans].concat());
             for (before, behind) in all.iter().zip(all.get(1..).unwrap_or_default()) {
                 let reason = CLOCK_SET_BACK.to_owned();
-                gaps.push(Gap { begin: before.1, end: behind.0, core: None, reason });
+                gaps.push(Gap { begin: before.1, end: Some(behind.0), core: None, reason });
             }
         }
         let mut doubts = self.violations.doubts();

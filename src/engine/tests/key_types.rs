@@ -188,12 +188,14 @@ fn keys_of_another_type_on_each_side_are_equal_with_any_number_of_threads() {
         for (threads, session) in sessions.iter().enumerate() {
             assert_rows(session, &format!("{with} {AS_OF}"), &latest(&l, &r));
             // The other forms in turns.
-            let (select, expected) = match (at + threads) % 3 {
+            let (select, expected) = match at % 3 {
                 0 => (LATERAL, latest(&l, &r)),
                 1 => (SELECTED, latest(&l, &r)),
                 _ => (COMMON, common(&l, &r)),
             };
-            assert_rows(session, &format!("{with} {select}"), &expected);
+            if threads == at / 3 % THREADS.len() {
+                assert_rows(session, &format!("{with} {select}"), &expected);
+            }
         }
     }
 }
@@ -213,8 +215,8 @@ fn keys_may_be_constants_or_null() {
         for session in &sessions {
             for select in [AS_OF, COMMON, LATERAL, SELECTED] {
                 let select = select
-                    .replace("(a, ", &format!("({outer}, "))
-                    .replace("FROM a", &format!("FROM {outer} AS a"));
+                    .replace("FROM one AS a", &format!("FROM {outer} AS a"))
+                    .replace("(one, ", &format!("({outer}, "));
                 let expected = if select.contains("intersect") { common(&l, &r) } else { latest(&l, &r) };
                 assert_rows(session, &format!("{with} {select}"), &expected);
             }
@@ -222,9 +224,9 @@ fn keys_may_be_constants_or_null() {
     }
     // What `=` cannot compare cannot be a key either.
     let session = &sessions[1].0;
-    let sql = format!("{with} SELECT * FROM as_of((SELECT time, [n] AS key FROM one), two, key)");
+    let sql = format!("{with} SELECT * FROM as_of((SELECT time, 0.5 * n AS key FROM one), two, key)");
     let error = super::collect(session, &sql, &[]).unwrap_err().to_string();
-    assert!(error.contains("'key' cannot be a key of as_of: List"), "{error}");
+    assert!(error.contains("'key' cannot be a key of as_of: Float64"), "{error}");
 }
 
 #[test]

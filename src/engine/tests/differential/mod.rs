@@ -29,7 +29,7 @@ use crate::engine::{Session, SessionOptions};
 use statements::{Dialect, statement};
 
 /// Statements of every test run.
-const FEW: u64 = 200;
+const FEW: u64 = 120;
 /// Between cells of a row.
 const CELL: &str = "\u{1f}";
 

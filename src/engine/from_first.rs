@@ -1,30 +1,18 @@
-//! SQL text → parsed statements, with `FROM t` for `SELECT * FROM t`. Not for what a statement means (see
-//! `plan`).
+//! `FROM t` for `SELECT * FROM t`, in the words of a text, before they are parsed. Not for what a statement
+//! means (see `plan`).
 
-use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use datafusion::common::{DataFusionError, Diagnostic, Result, Span};
-use datafusion::sql::parser::{DFParserBuilder, Statement};
+use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{Select, Visit, Visitor};
-use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::parser::ParserError;
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
-
-/// The statements of a text.
-pub(super) fn parse(sql: &str) -> Result<VecDeque<Statement>> {
-    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location();
-    let tokens = with_select(tokens.map_err(ParserError::from)?);
-    let statements = DFParserBuilder::new(tokens).build()?.parse_statements()?;
-    statements.iter().try_for_each(check_columns)?;
-    Ok(statements)
-}
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Puts `SELECT *` before each FROM that begins a query and is not followed by a SELECT. The parser knows
 /// this form without WHERE only, and DataFusion makes rows without columns of it. The new words have the
 /// place of FROM, so that all other places in errors stay.
-fn with_select(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+pub(super) fn with_select(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     // In every pair of parentheses that is open: whether its query has a SELECT, and whether it has a WITH.
     let mut open = vec![(false, false)];
     // The words before, without blanks.
@@ -107,7 +95,7 @@ fn keyword(token: &Token) -> Keyword {
 }
 
 /// Refuses `SELECT FROM t`, which gives rows without columns.
-fn check_columns(statement: &Statement) -> Result<()> {
+pub(super) fn check_columns(statement: &Statement) -> Result<()> {
     struct Columns;
     impl Visitor for Columns {
         type Break = DataFusionError;
@@ -135,6 +123,9 @@ fn check_columns(statement: &Statement) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::plan::parse;
+    use datafusion::sql::sqlparser::dialect::GenericDialect;
+    use datafusion::sql::sqlparser::tokenizer::Tokenizer;
 
     fn parsed(sql: &str) -> String {
         let statements = parse(sql).unwrap();
