@@ -6,6 +6,7 @@ use super::text::{c_string, is_print, is_user_string};
 use super::vocabulary::{fields, is_failure};
 use super::write::{Line, Out, dec, hex_padded, hex08};
 use super::{Class, Event, Flavour, Version};
+use crate::encoding::escaped;
 
 /// Appends all arguments of an event: `name:value name:value`. Addresses have a `0x` here. Text that cannot
 /// be read from the printed bytes is followed by its words. Where the arguments are not known, and for events
@@ -129,14 +130,14 @@ fn name(out: &mut impl Out, words: &[u32], big_endian: bool) {
     }
 }
 
-/// The string, with control characters escaped and bytes that are no UTF-8 replaced.
+/// The string, with control characters escaped and bytes that are no UTF-8 escaped.
 fn one_line(out: &mut String, words: &[u32], big_endian: bool) {
     let string = c_string(words, big_endian);
     if string.clone().all(is_print) {
         return string.for_each(|byte| out.push(char::from(byte)));
     }
     let bytes: Vec<u8> = string.collect();
-    for c in String::from_utf8_lossy(&bytes).chars() {
+    for c in escaped(&bytes).chars() {
         if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
     }
 }
@@ -261,7 +262,7 @@ mod tests {
         );
         // A name may have any bytes.
         let words = [1, 2, 0xc3a4_0aff, 0];
-        assert_eq!(of(BIG, Class::Process, 3, false, &words), "ppid:1 pid:2 name:ä\\n\u{fffd}");
+        assert_eq!(of(BIG, Class::Process, 3, false, &words), "ppid:1 pid:2 name:ä\\n\\xff");
     }
 
     #[test]

@@ -150,6 +150,8 @@ words! {
         Orphan = "orphan",
         /// Its last part is missing: the words are those of the parts before.
         Unterminated = "unterminated",
+        /// It was read from text, and its arguments are not those of the event: there are no words.
+        Unread = "unread",
     }
 }
 

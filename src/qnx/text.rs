@@ -4,6 +4,7 @@
 use super::layout::{Kind, Value, Values};
 use super::vocabulary::fields;
 use super::{Class, Event, Flavour, Status};
+use crate::encoding::escaped;
 
 /// The bytes of words in the order of the target. Words were converted to numbers of the host; strings need
 /// that undone.
@@ -22,7 +23,7 @@ pub fn is_print(byte: u8) -> bool {
 }
 
 /// The string that an event carries: the name of a process, thread or mapping, a path, a message to the
-/// system log, or what a program inserted, where that can be text. Bytes that are no UTF-8 are replaced.
+/// system log, or what a program inserted, where that can be text. Bytes that are no UTF-8 are escaped.
 /// `None` for an empty string and for an event of which parts are missing.
 pub fn text(flavour: Flavour, event: &Event<'_>) -> Option<String> {
     if event.status != Status::Ok {
@@ -44,7 +45,7 @@ pub fn text(flavour: Flavour, event: &Event<'_>) -> Option<String> {
     let bytes: Vec<u8> = c_string(words, flavour.big_endian).collect();
     (!bytes.is_empty()).then(|| match String::from_utf8(bytes) {
         Ok(text) => text,
-        Err(e) => String::from_utf8_lossy(e.as_bytes()).into_owned(),
+        Err(e) => escaped(e.as_bytes()).into_owned(),
     })
 }
 
@@ -99,7 +100,7 @@ mod tests {
             };
             assert_eq!(name(Class::Process, 3, &[1, 2], b"bin/srv").as_deref(), Some("bin/srv"));
             assert_eq!(name(Class::Process, 5, &[1, 2], "fäden".as_bytes()).as_deref(), Some("fäden"));
-            assert_eq!(name(Class::System, 12, &[1, 2], b"a\xff\nb").as_deref(), Some("a\u{fffd}\nb"));
+            assert_eq!(name(Class::System, 12, &[1, 2], b"a\xff\nb").as_deref(), Some("a\\xff\nb"));
             assert_eq!(name(Class::System, 6, &[0; 12], b"/dev/mem").as_deref(), Some("/dev/mem"));
             assert_eq!(name(Class::Process, 3, &[1, 2], b""), None);
             assert_eq!(name(Class::Process, 1, &[1, 2], b"x"), None);

@@ -120,7 +120,7 @@ pub fn fields(version: Version, event: &Event<'_>) -> Option<&'static [Field]> {
     if is_failure(event) {
         return Some(FAILURE);
     }
-    if event.status == Status::Orphan {
+    if matches!(event.status, Status::Orphan | Status::Unread) {
         return None;
     }
     let entry = entry(version, event.class, event.event)?;
@@ -140,7 +140,7 @@ const FAILURE: &[Field] = &[
 /// True for the exit of a kernel call that returned -1; its second word is errno.
 pub fn is_failure(event: &Event<'_>) -> bool {
     event.class == Class::KerExit
-        && event.status != Status::Orphan
+        && !matches!(event.status, Status::Orphan | Status::Unread)
         && event.words.first() == Some(&u32::MAX)
         // A 64-bit result may be -1 in its low word only.
         && (!event.is64 || event.words.len() <= 2)

@@ -15,7 +15,7 @@ use crate::time::TimeScale;
 /// The word that marks a manifest of btfdb.
 const FORMAT: &str = "btfdb database";
 /// Version of the layout and of the manifest; readers accept no other.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {

@@ -307,3 +307,97 @@ fn processes_that_come_later_are_created_then() {
     bench.ok(&["ingest", "k.db", "t.txt", "--where", "recording = 't' AND class = 9"]);
     assert_eq!(row(&bench, "k.db", "SELECT count(*) FROM kernel_event"), [2]);
 }
+
+/// A listing of Neutrino `release`, whose clock has 1 GHz, with these events.
+fn listing(release: &str, events: &str) -> Bench {
+    let bench = Bench::new();
+    let head =
+        "TRACEPRINTER version 1.02\n -- HEADER FILE INFORMATION -- \n  TRACE_CYCLES_PER_SEC:: 1000000000\n";
+    bench.write("t.txt", format!("{head}  TRACE_SYS_RELEASE:: {release}\n -- KERNEL EVENTS -- \n{events}"));
+    bench.ok(&["ingest", "t.db", "t.txt"]);
+    bench
+}
+
+#[test]
+fn without_time_records_the_clock_goes_on_for_any_length() {
+    // Thirty seconds, with steps of up to three seconds.
+    let times: Vec<u64> = (0..20).map(|n| 0xfff0_0000 + n * 1_500_000_000).collect();
+    let mut events = String::new();
+    for (n, time) in times.iter().enumerate() {
+        let state = ["THRUNNING", "THREADY"][n % 2];
+        events.push_str(&format!(
+            "t:0x{:08x} CPU:00 THREAD  :{state}     pid:4099 tid:1 \n",
+            time & 0xffff_ffff
+        ));
+        // Another CPU, which begins later.
+        if n > 2 {
+            events.push_str(&format!(
+                "t:0x{:08x} CPU:01 THREAD  :{state}     pid:4099 tid:2 \n",
+                (time + 7) & 0xffff_ffff
+            ));
+        }
+    }
+    let bench = listing("6.5.0", &events);
+    let found = csv(&bench, "t.db", "SELECT time FROM kernel_event WHERE cpu = 0 ORDER BY seq");
+    let expected: Vec<String> = times.iter().map(|time| (time - times[0]).to_string()).collect();
+    assert_eq!(found.lines().skip(1).collect::<Vec<_>>(), expected);
+    let differences = "SELECT DISTINCT b.time - a.time FROM kernel_event AS a JOIN kernel_event AS b \
+        ON a.cpu = 0 AND b.cpu = 1 AND b.seq = a.seq + 1";
+    assert_eq!(csv(&bench, "t.db", differences).lines().nth(1), Some("7"));
+    let codes = csv(&bench, "t.db", "SELECT DISTINCT code FROM diagnostic");
+    assert!(codes.contains("no-time") && !codes.contains("time-overflow"), "{codes}");
+}
+
+#[test]
+fn what_a_listing_does_not_explain_is_kept_as_text() {
+    let events = "t:0x00000010 CPU:00 THREAD          :THRUNNING          pid:200 tid:1\n\
+        t:0x00000020 CPU:00 KER_CALL        :MSG_SENDV/11       coid:0x40000003 msg[0]:\"\" (0x00000101)\n\
+        t:0x00000030 CPU:00 KER_EXIT        :MSG_SENDV/11       \n                   ret_val:0x0000000000000020\n\
+        t:0x00000040 CPU:00 KER_CALL        :SYNC_RWLOCK/77     \n        syncp:0x0000002c0d1a2af0\n        op:3\n\
+        t:0x00000050 CPU:00 KER_EXIT        :SYNC_RWLOCK/77     ret_val:0 empty:0x00000000\n\
+        t:0x00000060 CPU:00 KER_CALL        :MSG_SENDV/11       coid:0x1 foo:0x5\n\
+        t:0x00000070 CPU:00 KER_EXIT        :MSG_SENDV/11       what\n\
+        t:0x00000080 CPU:00 KER_CALL        :NEW_CALL/119       x:1\n\
+        t:0x00000090 CPU:00 KER_EXIT        :NEW_CALL/119       ret_val:7\n\
+        t:0x000000a0 CPU:00 THREAD          :THNEWSTATE         pid:200 tid:1\n";
+    let bench = listing("8.0.0", events);
+    let rows = "SELECT event_name, status, pid, d0, d1, arguments FROM kernel_event ORDER BY seq";
+    assert_eq!(
+        csv(&bench, "t.db", rows).lines().skip(1).collect::<Vec<_>>(),
+        [
+            "RUNNING,ok,200,200,1,pid:200 tid:1",
+            "MSG_SENDV,ok,,1073741827,257,\"coid:0x40000003 msg:\"\"\"\" (0x00000101)\"",
+            "MSG_SENDV,ok,,32,0,ret_val:0x0000000000000020",
+            "SYNC_RWLOCK,unread,,,,syncp:0x0000002c0d1a2af0 op:3",
+            "SYNC_RWLOCK,ok,,0,0,ret_val:0 empty:0x00000000",
+            "MSG_SENDV,unread,,,,coid:0x1 foo:0x5",
+            "MSG_SENDV,unread,,,,what",
+            "UNKNOWN,unread,,,,NEW_CALL/119 x:1",
+            "UNKNOWN,ok,,7,0,ret_val:7",
+            "UNKNOWN,ok,200,200,1,THNEWSTATE pid:200 tid:1",
+        ]
+    );
+    let calls = "SELECT call, number, result, outcome, object IS NULL FROM kernel_call ORDER BY enter_at";
+    assert_eq!(
+        csv(&bench, "t.db", calls).lines().skip(1).collect::<Vec<_>>(),
+        [
+            "MSG_SENDV,11,32,returned,false",
+            "SYNC_RWLOCK,77,0,returned,true",
+            "MSG_SENDV,11,,returned,true",
+            "CALL_119,119,7,returned,true",
+        ]
+    );
+    assert_eq!(row(&bench, "t.db", "SELECT rejected FROM source"), [0]);
+    let warnings = "SELECT code, count(*) FROM diagnostic WHERE severity = 'warning' AND code LIKE 'un%' GROUP BY code ORDER BY code";
+    assert_eq!(
+        csv(&bench, "t.db", warnings).lines().skip(1).collect::<Vec<_>>(),
+        ["unknown-event,2", "unreadable-arguments,3"]
+    );
+    // The state is none that is known, so the thread does not run any more.
+    assert_eq!(
+        csv(&bench, "t.db", "SELECT state FROM kernel_state ORDER BY begin_at").lines().nth(1),
+        Some("RUNNING")
+    );
+    bench.ok(&["map", "t.db"]);
+    bench.ok(&["export", "t.db", "--format", "traceprinter", "-o", "-"]);
+}

@@ -88,7 +88,7 @@ fn listings_of_the_corpus_are_read_and_printed_again() {
 
 fn event(class: Class, event: u16, words: &[u32]) -> OwnedEvent {
     let (line, cpu, is64, timeoff, high) = (1, 1, false, 0x10, None);
-    OwnedEvent { line, cpu, class, event, is64, timeoff, high, words: words.to_vec() }
+    OwnedEvent { line, cpu, class, event, is64, timeoff, high, words: words.to_vec(), printed: None }
 }
 
 fn line(style: Style, version: Version, event: &OwnedEvent) -> String {

@@ -212,7 +212,10 @@ impl Rows {
         let [_, record, cpu, flags, class, event, is64] = self.numbers.each_ref().map(|c| c.value(row));
         let [cycles, d0, d1] = self.counts.each_ref().map(|column| column.value(row));
         words.clear();
-        words.extend([d0 as u32, d1 as u32]);
+        let status = Status::parse(self.status.value(row))?;
+        if status != Status::Unread {
+            words.extend([d0 as u32, d1 as u32]);
+        }
         if let Some(rest) = self.rest.get(row) {
             words.extend(rest.split(' ').map(|w| u32::from_str_radix(w, 16).unwrap_or(0)));
         }
@@ -223,7 +226,7 @@ impl Rows {
             class: u8::try_from(class).ok().and_then(Class::of_number)?,
             event: event as u16,
             is64: is64 != 0,
-            status: Status::parse(self.status.value(row))?,
+            status,
             cycles,
             words,
         })

@@ -40,6 +40,11 @@ impl Entry {
 }
 
 impl Entry {
+    /// The same event, with words that hold the text of its arguments (see `printed`).
+    pub fn unread(self) -> Self {
+        Self { status: Status::Unread, ..self }
+    }
+
     /// The same event without its beginning.
     pub fn orphan(self) -> Self {
         Self { status: Status::Orphan, ..self }

@@ -4,17 +4,26 @@
 //! previous event, and before the first event of a CPU after a change of buffers. Parts of combine events
 //! come late, with the time of their first part.
 
-/// Provisional count of a clock before its first TIME: far enough from 0 for earlier times.
+/// Provisional count of a clock before the first TIME: far enough from 0 for earlier times.
 const UNKNOWN: u64 = 1 << 62;
-/// Half the range of the low word: a low half that is further ahead than this is in the past.
+/// Half the range of the low word.
 const HALF: u32 = 1 << 31;
+/// A low half that is behind by up to this is in the past: part of an event that began before. One that is
+/// further behind has overflowed, because without TIME nothing else tells that it did.
+const LATE: u32 = 1 << 30;
+/// The high half of a count.
+const HIGH: u64 = !0xffff_ffff;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Clock {
     /// The latest count; `None` before the first record.
     last: Option<u64>,
-    /// Added to counts that were given before the first TIME; `None` until then.
+    /// The least provisional count.
+    least: u64,
+    /// Added to counts that were given before the first TIME; `None` until then. A multiple of 2³².
     offset: Option<u64>,
+    /// Counts are near those of a clock that was anchored before the first record of this one.
+    is_near_target: bool,
 }
 
 /// A TIME that does not follow from the previous times.
@@ -32,25 +41,40 @@ impl Clock {
         self.offset.is_some()
     }
 
-    /// The latest count, once it is that of the target.
-    pub fn now(&self) -> Option<u64> {
-        self.offset.and(self.last)
+    /// True before the first record.
+    pub fn is_new(&self) -> bool {
+        self.last.is_none()
+    }
+
+    /// To be called at the first record of a CPU, with its low half and the clock of the record before it.
+    /// All provisional counts belong to one time line: records that follow each other are near each other.
+    pub fn begin(&mut self, low: u32, before: Clock) {
+        let near = before.last.unwrap_or(UNKNOWN);
+        let ahead = low.wrapping_sub(near as u32);
+        let first = match u64::from(ahead.wrapping_neg()) {
+            behind if ahead >= HALF && behind <= near => near - behind,
+            _ => near.wrapping_add(u64::from(ahead)),
+        };
+        let is_near_target = before.is_anchored() || before.is_near_target;
+        *self = Self { last: Some(first), least: first, offset: None, is_near_target };
     }
 
     /// The count at a record with this low half; provisional until the clock is anchored ([`Clock::settle`]).
     pub fn at(&mut self, low: u32) -> u64 {
         let Some(last) = self.last else {
             let first = UNKNOWN | u64::from(low);
-            self.last = Some(first);
+            (self.last, self.least) = (Some(first), first);
             return first;
         };
-        let ahead = low.wrapping_sub(last as u32);
-        if ahead < HALF {
-            let now = last.wrapping_add(u64::from(ahead));
+        let behind = (last as u32).wrapping_sub(low);
+        if behind == 0 || behind > LATE {
+            let now = last.wrapping_add(u64::from(behind.wrapping_neg()));
             self.last = Some(now);
             now
         } else {
-            last.wrapping_sub(u64::from(ahead.wrapping_neg()))
+            let past = last.wrapping_sub(u64::from(behind));
+            self.least = self.least.min(past);
+            past
         }
     }
 
@@ -70,17 +94,29 @@ impl Clock {
         (now, jump)
     }
 
-    /// Stops waiting for a TIME: the count is the one with this low half that is nearest to `other`, the
-    /// count of another CPU's clock (or 0).
-    pub fn assume(&mut self, other: u64) {
+    /// The offset of provisional counts that are not near those of a target, if this clock knows it.
+    pub fn shared_offset(&self) -> Option<u64> {
+        self.offset.filter(|_| !self.is_near_target)
+    }
+
+    /// The least count of such a clock that has no offset yet.
+    pub fn least_provisional(&self) -> Option<u64> {
+        let is_provisional = self.last.is_some() && !self.is_anchored() && !self.is_near_target;
+        is_provisional.then_some(self.least)
+    }
+
+    /// Stops waiting for a TIME. `offset` is that of another clock, or the one that makes the high half of
+    /// the first record of the trace 0 ([`Clock::from_zero`]).
+    pub fn assume(&mut self, offset: u64) {
         let Some(last) = self.last.filter(|_| self.offset.is_none()) else { return };
-        let ahead = (last as u32).wrapping_sub(other as u32);
-        let count = match u64::from(ahead.wrapping_neg()) {
-            behind if ahead >= HALF && behind <= other => other - behind,
-            _ => other.wrapping_add(u64::from(ahead)),
-        };
-        self.offset = Some(count.wrapping_sub(last));
-        self.last = Some(count);
+        let offset = if self.is_near_target { 0 } else { offset };
+        self.offset = Some(offset);
+        self.last = Some(last.wrapping_add(offset));
+    }
+
+    /// The offset with which the high half of this provisional count, the least one, is 0.
+    pub fn from_zero(least: u64) -> u64 {
+        (least & HIGH).wrapping_neg()
     }
 
     /// Converts a provisional count to that of the target.
@@ -125,21 +161,34 @@ mod tests {
     }
 
     #[test]
-    fn without_any_time_the_high_half_is_borrowed() {
+    fn without_any_time_the_first_record_has_a_high_half_of_zero() {
         let mut clock = Clock::default();
-        let first = clock.at(7);
-        clock.at(9);
-        clock.assume(0x3_ffff_5678);
-        assert_eq!(clock.settle(first), 0x4_0000_0007);
-        assert_eq!(clock.at(10), 0x4_0000_000a);
-        let mut late = Clock::default();
-        late.at(0xffff_0000);
-        late.assume(0x4_0000_0001);
-        assert_eq!(late.now(), Some(0x3_ffff_0000));
-        let mut alone = Clock::default();
-        alone.at(0xffff_0000);
-        alone.assume(0);
-        assert_eq!(alone.now(), Some(0xffff_0000));
+        let counts = [0xfff0_0000, 0xfff8_0000, 0, 0x0008_0000, 0x9000_0000, 0x10].map(|low| clock.at(low));
+        let late = clock.at(0xffff_ff00);
+        clock.assume(Clock::from_zero(clock.least_provisional().unwrap()));
+        let settled = counts.map(|count| clock.settle(count));
+        let expected = [0xfff0_0000, 0xfff8_0000, 1 << 32, 0x1_0008_0000, 0x1_9000_0000, 0x2_0000_0010];
+        assert_eq!((settled, clock.settle(late)), (expected, 0x1_ffff_ff00));
+        assert_eq!(clock.at(0x20), 0x2_0000_0020);
+    }
+
+    #[test]
+    fn without_any_time_the_high_half_is_borrowed() {
+        let (mut first, mut second, mut third) = <(Clock, Clock, Clock)>::default();
+        first.at(0xffff_fff0);
+        second.begin(0x10, first);
+        assert_eq!(second.least_provisional(), Some(UNKNOWN + 0x1_0000_0010), "near the first");
+        for low in [0x6000_0000, 0xc000_0000, 0x2000_0000] {
+            first.at(low);
+        }
+        // The second was seen long before the TIME of the first.
+        let (now, _) = first.time(5, 0x2000_0100, 0x2000_0100);
+        second.assume(first.shared_offset().unwrap());
+        assert_eq!((now, second.at(0x10)), (0x5_2000_0100, 0x4_0000_0010));
+        third.begin(0xffff_0000, Clock { last: Some(0x4_0000_0001), ..first });
+        assert_eq!((third.least_provisional(), third.is_anchored()), (None, false));
+        third.assume(77 << 32);
+        assert_eq!(third.at(0xffff_0000), 0x3_ffff_0000);
     }
 
     proptest! {

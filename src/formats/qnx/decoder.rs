@@ -270,7 +270,7 @@ impl Decoder {
 
     fn lost_part(&mut self, open: &Open) {
         let (code, what) = match open.entry.status {
-            Status::Ok => return,
+            Status::Ok | Status::Unread => return,
             Status::Orphan => ("orphan", "the first part of an event is missing"),
             Status::Unterminated => ("unterminated", "the last part of an event is missing"),
         };

@@ -81,6 +81,9 @@ impl TraceFormat for Qnx {
                     .at(&input.path)
                     .hint("a .kev file begins with 'TRACE_HEADER_BEGIN::'; --format auto tells by content"));
             }
+            if !is_listing && input.source.transcoded().is_some() {
+                return Err(Error::usage("a .kev file is no text, which --encoding is for").at(&input.path));
+            }
             let events = match is_listing {
                 true => Events::Listing(Listed::new(&input.name, version)),
                 false => Events::Records(Decoder::new(&input.name, version)),
@@ -156,6 +159,11 @@ impl Reader for KernelTraceReader {
             let message = format!("{} buffers are missing before number {}", buffer.lost, buffer.number);
             let place = self.events.place_of(buffer.record);
             out.find(Some(place), Severity::Warning, "lost-buffers", message);
+        }
+        if self.spread.cut_times > out.counts.rows / 2 {
+            return Err(Error::input("most times do not fit 64 bits in the time scale of the database")
+                .at(&self.path)
+                .hint("nothing was written; use another database, which counts in ns: --time-scale ns"));
         }
         if self.spread.cut_times > 0 {
             let message = format!(

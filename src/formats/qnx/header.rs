@@ -2,6 +2,7 @@
 //!
 //! `TRACE_HEADER_BEGIN::`, `TRACE_` KEY `::` VALUE without separators, `TRACE_HEADER_END::`, the syspage.
 
+use crate::encoding::escaped;
 use crate::error::{Error, Result};
 use crate::qnx::Version;
 
@@ -122,9 +123,7 @@ impl Header {
 /// The attributes of a header. A key is `TRACE_`, letters, digits and underscores, followed by `::`. If a
 /// value ends in such letters, the last `TRACE_` begins the key, because no key contains it.
 fn attributes(bytes: &[u8]) -> Vec<(String, String)> {
-    let text = |range: std::ops::Range<usize>| {
-        String::from_utf8_lossy(bytes.get(range).unwrap_or_default()).into_owned()
-    };
+    let text = |range: std::ops::Range<usize>| escaped(bytes.get(range).unwrap_or_default()).into_owned();
     let mut found: Vec<(String, String)> = Vec::new();
     // The current key, and where its value begins.
     let mut open: Option<(std::ops::Range<usize>, usize)> = None;

@@ -4,6 +4,7 @@ use super::batch::Batch;
 use super::decoder::Preamble;
 use super::header::{Header, Syspage};
 use super::listing::{ListingReader, OwnedEvent};
+use super::printed;
 use super::timeline::Timeline;
 use crate::diagnostics::Severity;
 use crate::error::Result;
@@ -74,7 +75,12 @@ impl Listed {
                 (None, [high, low, ..]) => self.times.place(&view, event.timeoff, Some([*high, *low])),
                 _ => self.times.place(&view, event.timeoff, None),
             };
-            self.times.deliver(entry, &event.words);
+            match &event.printed {
+                None => self.times.deliver(entry, &event.words),
+                Some(text) => {
+                    self.times.deliver(entry.unread(), &printed::pack(&event.words, text));
+                }
+            }
         }
         Ok(std::mem::take(&mut self.times.out))
     }

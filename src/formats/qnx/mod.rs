@@ -15,6 +15,7 @@ mod format;
 mod header;
 mod listed;
 pub mod listing;
+mod printed;
 mod rows;
 mod spread;
 #[cfg(test)]

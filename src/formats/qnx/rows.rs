@@ -3,6 +3,7 @@
 
 use super::buffers::Buffer;
 use super::decoder::Preamble;
+use super::printed;
 use super::window::Sorted;
 use crate::error::Result;
 use crate::names::{Name, Numbering};
@@ -67,6 +68,11 @@ impl CpuRows {
     }
 
     fn row(&mut self, event: &Event<'_>, time: i64, seq: i64) {
+        let unpacked = printed::unpack(event);
+        let (event, printed) = match &unpacked {
+            Some((event, printed)) => (event, Some(printed.as_str())),
+            None => (event, None),
+        };
         let ends = self.gap_ends.len();
         self.gap_ends.retain(|end| time < *end);
         if self.gap_ends.len() < ends {
@@ -76,7 +82,11 @@ impl CpuRows {
         if event.class == Class::Thread && event.event == RUNNING && event.status == Status::Ok {
             self.running = who.pid.zip(who.tid);
         }
-        let line = self.texts.of(self.flavour, event);
+        let line = match printed {
+            Some(printed) => Name::Text(printed),
+            None => self.texts.of(self.flavour, event),
+        };
+        let has_words = event.status != Status::Unread;
         self.rest.clear();
         if let Some(more @ [_, ..]) = event.words.get(2..) {
             let mut rest = Line::new(&mut self.rest);
@@ -108,8 +118,8 @@ impl CpuRows {
             run_tid: self.running.map(|r| r.1),
             text: name.as_deref(),
             arguments: line,
-            d0: u64::from(event.word(0)),
-            d1: u64::from(event.word(1)),
+            d0: has_words.then(|| u64::from(event.word(0))),
+            d1: has_words.then(|| u64::from(event.word(1))),
             rest: (event.words.len() > 2).then_some(&self.rest),
         });
     }

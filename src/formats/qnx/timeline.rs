@@ -21,6 +21,8 @@ pub(super) struct Timeline {
     pub begin: u64,
     pub step: u64,
     clocks: Vec<Clock>,
+    /// The CPU of the record before.
+    before: u8,
     /// Events that wait for a clock, from `first_waiting` on.
     waiting: Batch,
     first_waiting: usize,
@@ -37,6 +39,7 @@ impl Timeline {
             begin,
             step,
             clocks: vec![Clock::default(); CPUS],
+            before: 0,
             waiting: Batch::default(),
             first_waiting: 0,
             opening: None,
@@ -47,13 +50,13 @@ impl Timeline {
     /// The full time of an event with the low half `low`; applies a complete TIME. Ignores its own `cycles`.
     #[inline]
     pub fn place(&mut self, event: &Event<'_>, low: u32, time: Option<[u32; 2]>) -> Entry {
-        let Some(clock) = self.clocks.get_mut(usize::from(event.cpu)) else { return Entry::of(event, true) };
-        let at_opening = self.opening.is_some_and(|(opening, _)| opening.cpu == event.cpu);
+        let Some(clock) = self.clock(event.cpu, low) else { return Entry::of(event, true) };
         let (cycles, jump) = match time.filter(|_| event.class == Class::Control && event.event == TIME) {
             Some([high, stated]) => clock.time(high, stated, low),
             None => (clock.at(low), None),
         };
         let settled = clock.is_anchored();
+        let at_opening = self.opening.is_some_and(|(opening, _)| opening.cpu == event.cpu);
         if let Some((mut opening, words)) = self.opening.take() {
             let is_its_time = time.is_some() && event.class == Class::Control && event.event == TIME;
             if is_its_time && opening.cpu == event.cpu && opening.cycles as u32 == low {
@@ -69,10 +72,21 @@ impl Timeline {
         Entry::of(&Event { cycles, ..*event }, settled)
     }
 
+    /// The clock of the next record.
+    #[inline]
+    fn clock(&mut self, cpu: u8, low: u32) -> Option<&mut Clock> {
+        let before = std::mem::replace(&mut self.before, cpu);
+        if self.clocks.get(usize::from(cpu))?.is_new() {
+            let before = self.clocks.get(usize::from(before)).copied().unwrap_or_default();
+            self.clocks.get_mut(usize::from(cpu))?.begin(low, before);
+        }
+        self.clocks.get_mut(usize::from(cpu))
+    }
+
     /// The same for an event with a complete time.
     pub fn place_exactly(&mut self, event: &Event<'_>, high: u32, low: u32) -> Entry {
         self.open();
-        let Some(clock) = self.clocks.get_mut(usize::from(event.cpu)) else { return Entry::of(event, true) };
+        let Some(clock) = self.clock(event.cpu, low) else { return Entry::of(event, true) };
         let (cycles, _) = clock.time(high, low, low);
         Entry::of(&Event { cycles, ..*event }, true)
     }
@@ -153,14 +167,19 @@ impl Timeline {
 
     /// Stops waiting for the clock that the first waiting event needs.
     fn assume(&mut self) {
-        let other = self.clocks.iter().filter_map(Clock::now).max();
+        let known = self.clocks.iter().find_map(Clock::shared_offset);
+        let least = self.clocks.iter().filter_map(Clock::least_provisional).min();
+        let offset = known.or_else(|| least.map(Clock::from_zero)).unwrap_or(0);
         let first = self.waiting.entry(self.first_waiting).map(|(entry, _)| entry);
         if let Some(entry) = first
             && let Some(clock) = self.clocks.get_mut(usize::from(entry.cpu))
             && !clock.is_anchored()
         {
-            clock.assume(other.unwrap_or(0));
-            let whose = if other.is_some() { "that of another CPU" } else { "0" };
+            let whose = match known.is_some() || clock.least_provisional().is_none() {
+                true => "that of another CPU",
+                false => "0 at the first event",
+            };
+            clock.assume(offset);
             let message =
                 format!("no TIME tells the high half of the clock of CPU {}; {whose} is taken", entry.cpu);
             self.find(Some(entry.record), Severity::Warning, "no-time", message);

@@ -3,7 +3,7 @@
 use super::entities::Actor;
 use super::words;
 use crate::btf::NameId;
-use crate::qnx::{Event, Flavour};
+use crate::qnx::{Event, Flavour, Status};
 use serde::{Deserialize, Serialize};
 
 /// Numbers of kernel calls; the same in all versions that have them.
@@ -31,7 +31,8 @@ pub(super) mod number {
 /// How a kernel call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    Returned(i64),
+    /// With its result; `None` where a listing prints what cannot be read.
+    Returned(Option<i64>),
     Error(i64),
     Interrupted,
     /// The thread entered the same call again: the kernel had restarted it.
@@ -50,8 +51,9 @@ pub(super) struct OpenCall {
     pub enter: i64,
     /// Its runnable in BTF, while that is open.
     pub runnable: Option<Actor>,
-    /// First argument; an address for synchronisation calls.
-    pub first: u64,
+    /// First argument; an address for synchronisation calls. `None` where a listing prints what cannot be
+    /// read.
+    pub first: Option<u64>,
     /// The mutex that a wait for a condition releases.
     pub second: Option<u64>,
     pub owner: Option<u32>,
@@ -65,7 +67,8 @@ impl OpenCall {
         (cpu, enter): (usize, i64),
     ) -> Self {
         let synchronises = (number::SYNC_RWLOCK..=number::SYNC_BARRIER_WAIT).contains(&event.event);
-        let first = words::first(flavour, event, synchronises);
+        let is_read = event.status != Status::Unread;
+        let first = is_read.then(|| words::first(flavour, event, synchronises));
         let argument = |name| words::argument(flavour, event, name);
         let (second, owner) = match event.event {
             number::SYNC_MUTEX_LOCK => (None, argument("owner")),

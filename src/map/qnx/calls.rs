@@ -8,7 +8,7 @@ use super::state::{Phase, Proc};
 use super::wake::Wake;
 use super::words;
 use crate::btf::{NameId, Note};
-use crate::qnx::{Event, UNKNOWN, event_name, is_failure};
+use crate::qnx::{Event, Status, UNKNOWN, event_name, is_failure};
 
 impl QnxMapper {
     /// Rule Q19.
@@ -31,7 +31,9 @@ impl QnxMapper {
         let call = OpenCall::new(self.settings.flavour, event, (name, runnable), (cpu, self.now));
         self.threads[t].server = None;
         self.sync_call(t, &call);
-        self.signal_call(event);
+        if event.status != Status::Unread {
+            self.signal_call(event);
+        }
         self.threads[t].call = Some(call);
     }
 
@@ -44,7 +46,10 @@ impl QnxMapper {
         self.end_interrupts(cpu);
         let outcome = match is_failure(event) {
             true => Outcome::Error(i64::from(event.word(1))),
-            false => Outcome::Returned(words::result(self.settings.flavour, event)),
+            false => {
+                let is_read = event.status != Status::Unread;
+                Outcome::Returned(is_read.then(|| words::result(self.settings.flavour, event)))
+            }
         };
         self.end_call(t, outcome);
     }

@@ -61,8 +61,10 @@ impl QnxMapper {
         self.turn += 1;
         self.now = self.now.max(occurrence.time);
         self.dumped = self.dump.event(event);
-        // Rule Q31: the words of an incomplete event may belong to any part of it.
-        if event.status != Status::Ok {
+        // Rule Q31: the words of an incomplete event may belong to any part of it. A call is a call without
+        // its words.
+        let is_call = matches!(event.class, Class::KerCall | Class::KerExit | Class::IntCall);
+        if event.status != Status::Ok && !(is_call && event.status == Status::Unread) {
             return;
         }
         let cpu = usize::from(event.cpu);

@@ -61,7 +61,7 @@ impl<'a> Columns<'a> {
     {
         let Events { class, event, is64, flags, text, d0, d1, rest, .. } = self.events;
         words.clear();
-        words.extend([d0.value(row) as u32, d1.value(row) as u32]);
+        words.extend([d0.get(row), d1.get(row)].into_iter().flatten().map(|word| word as u32));
         if let Some(rest) = rest.get(row) {
             words.extend(rest.split(' ').map(|word| u32::from_str_radix(word, 16).unwrap_or(0)));
         }

@@ -44,30 +44,31 @@ impl QnxMapper {
 
     /// Rule Q26: a thread entered a kernel call.
     pub(super) fn sync_call(&mut self, t: usize, call: &OpenCall) {
+        let Some(object) = call.first else { return };
         match operation(call.number, self.settings.flavour.version) {
             Operation::Take => {
-                self.sync_event(t, call.first, Action::RequestSemaphore, self.entities.notes.partial);
+                self.sync_event(t, object, Action::RequestSemaphore, self.entities.notes.partial);
             }
             Operation::Give => {
-                self.causes.object(self.threads[t].pid, call.first, self.turn);
-                self.sync_event(t, call.first, Action::Released, Note::None);
+                self.causes.object(self.threads[t].pid, object, self.turn);
+                self.sync_event(t, object, Action::Released, Note::None);
             }
-            Operation::Wake => self.causes.object(self.threads[t].pid, call.first, self.turn),
+            Operation::Wake => self.causes.object(self.threads[t].pid, object, self.turn),
             Operation::None => {}
         }
     }
 
     pub(super) fn sync_exit(&mut self, t: usize, call: &OpenCall, outcome: Outcome) {
         let takes = operation(call.number, self.settings.flavour.version) == Operation::Take;
-        if takes && outcome == Outcome::Returned(0) {
-            self.sync_event(t, call.first, Action::Assigned, Note::None);
+        if let Some(object) = call.first.filter(|_| takes && outcome == Outcome::Returned(Some(0))) {
+            self.sync_event(t, object, Action::Assigned, Note::None);
         }
     }
 
     /// A thread is about to block: finds what it waits for.
     pub(super) fn waits(&mut self, t: usize, event: &Event<'_>) {
         let (state, _) = self.state(event);
-        let taken = self.threads[t].call.as_ref().map(|call| (call.number, call.first));
+        let taken = self.threads[t].call.as_ref().and_then(|call| Some((call.number, call.first?)));
         match (self.entities.names.text(state), taken) {
             ("MUTEX" | "SEM" | "RWLOCK_READ" | "RWLOCK_WRITE", Some((number, address)))
                 if operation(number, self.settings.flavour.version) == Operation::Take =>

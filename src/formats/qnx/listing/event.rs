@@ -1,9 +1,10 @@
 //! One event of a listing: text → class, number, words. Not which lines belong together.
 
 use super::cursor::Cursor;
-use super::values::{raw, string, words};
+use super::values::{leading, raw, returned, string, words};
+use crate::encoding::escaped;
 use crate::qnx::layout::{CREATE, Field, Kind};
-use crate::qnx::{Class, Flavour, Version, entry, event_number, is_print};
+use crate::qnx::{Class, Entry, Flavour, Version, entry, event_number, is_print};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Parsed {
@@ -18,7 +19,15 @@ pub(super) struct Parsed {
     pub words: Vec<u32>,
     /// Words that the event must have are not printed.
     pub words_missing: bool,
+    /// The arguments as they are printed, if they do not follow from the words; with the name of an event
+    /// that no version has.
+    pub printed: Option<String>,
+    /// Why there is less of the event than the line has.
+    pub unread: Option<Unreadable>,
 }
+
+/// The number of events that are known by a name only, which no version has. No class uses it.
+const NAMELESS: u16 = 0x3ff;
 
 crate::words::words! {
     /// Why a line is unusable. The word is the code of the finding.
@@ -36,8 +45,8 @@ impl Unreadable {
         match self {
             Self::NotAnEvent => "the line is no event of traceprinter (`t:0x… CPU:… class:event …`)",
             Self::Class => "the class of the event is not known",
-            Self::Name => "the event is not known in any version",
-            Self::Arguments => "the arguments are not those of the event",
+            Self::Name => "the event is not known in any version; the row has it as text",
+            Self::Arguments => "the arguments are not those of the event; the row has them as text",
         }
     }
 }
@@ -66,7 +75,10 @@ pub(super) fn parse(flavour: Flavour, text: &[u8]) -> Result<Parsed, Unreadable>
     let class = std::str::from_utf8(word).ok().and_then(Class::parse).ok_or(Unreadable::Class)?;
     let body = Body { flavour, class };
     let mut parsed = body.read(cursor)?;
-    parsed.words_missing |= parsed.words.is_empty();
+    parsed.words_missing |= parsed.words.is_empty() && parsed.unread.is_none();
+    if parsed.unread.is_some() && parsed.words.len() < 2 {
+        parsed.words.clear();
+    }
     // A record has two words or an even number of them; the last one may be padding.
     if !parsed.words_missing {
         parsed.words.resize(parsed.words.len().next_multiple_of(2), 0);
@@ -85,8 +97,15 @@ struct Body {
 
 impl Body {
     fn parsed(&self, event: u16, is64: bool, words: Vec<u32>) -> Parsed {
-        let words_missing = false;
-        Parsed { cpu: 0, timeoff: 0, high: None, class: self.class, event, is64, words, words_missing }
+        let (words_missing, printed, unread) = (false, None, None);
+        let class = self.class;
+        Parsed { cpu: 0, timeoff: 0, high: None, class, event, is64, words, words_missing, printed, unread }
+    }
+
+    /// An event of which only the beginning could be read, or nothing but its name or number.
+    fn unread(&self, event: u16, why: Unreadable, words: Vec<u32>, text: &[u8]) -> Parsed {
+        let printed = Some(one_line(text));
+        Parsed { printed, unread: Some(why), ..self.parsed(event, false, words) }
     }
 
     fn read(&self, mut cursor: Cursor<'_>) -> Result<Parsed, Unreadable> {
@@ -94,7 +113,15 @@ impl Body {
         match self.class {
             Class::KerCall | Class::KerExit | Class::IntCall => self.call(cursor),
             Class::IntEnter | Class::IntExit | Class::HandlerEnter | Class::HandlerExit => {
-                self.interrupt(cursor).ok_or(Unreadable::Arguments)
+                let event = match self.class {
+                    Class::IntEnter => 1,
+                    Class::IntExit => 2,
+                    Class::HandlerEnter => 3,
+                    _ => 4,
+                };
+                let text = cursor.0;
+                let unread = || self.unread(event, Unreadable::Arguments, Vec::new(), text);
+                Ok(self.interrupt(event, cursor).unwrap_or_else(unread))
             }
             Class::User => self.user(cursor),
             _ => self.named(cursor),
@@ -103,28 +130,52 @@ impl Body {
 
     /// `MSG_SENDV/11 coid:…`: the number is sufficient.
     fn call(&self, mut cursor: Cursor<'_>) -> Result<Parsed, Unreadable> {
-        cursor.take_while(|b| b != b'/' && !b.is_ascii_whitespace());
-        let number = if cursor.eat(b"/") { cursor.dec() } else { None };
+        let line = cursor.0;
+        let name = cursor.take_while(|b| b != b'/' && !b.is_ascii_whitespace());
+        let number = if cursor.eat(b"/") { cursor.dec() } else { self.named_call(name) };
         // 1.02 prints the bits of the code as they are.
-        let number = number.filter(|n| (0..0x400).contains(n)).ok_or(Unreadable::Name)? as u16;
+        let Some(number) = number.filter(|n| (0..0x400).contains(n)) else {
+            let named = is_name(name).then(|| self.unread(NAMELESS, Unreadable::Name, Vec::new(), line));
+            return named.ok_or(Unreadable::Name);
+        };
+        let number = number as u16;
         let (event, marked64) = (number & 0x7f, number & 0x200 != 0);
+        let is_known = self.versions().any(|version| entry(version, self.class, event).is_some());
+        let why = if is_known { Unreadable::Arguments } else { Unreadable::Name };
+        let text = if is_known { cursor.0 } else { line };
+        let unread = |words| Parsed { is64: marked64, ..self.unread(event, why, words, text) };
         if self.class == Class::IntCall {
             let nothing = cursor.0.trim_ascii().is_empty();
-            return nothing.then(|| self.parsed(event, marked64, vec![0, 0])).ok_or(Unreadable::Arguments);
+            return Ok(if nothing { self.parsed(event, marked64, vec![0, 0]) } else { unread(Vec::new()) });
         }
         cursor.skip_blanks();
         let mut failed = cursor;
         if self.class == Class::KerExit && failed.eat(b"ret_val:-1, errno:") {
             let errno = failed.dec32().filter(|_| failed.0.trim_ascii().is_empty());
-            let errno = errno.ok_or(Unreadable::Arguments)?;
-            return Ok(self.parsed(event, marked64, vec![u32::MAX, errno]));
+            return Ok(errno.map_or_else(
+                || unread(Vec::new()),
+                |errno| self.parsed(event, marked64, vec![u32::MAX, errno]),
+            ));
         }
-        let (is64, words) = self.arguments(event, cursor.0).ok_or(Unreadable::Arguments)?;
-        Ok(self.parsed(event, is64 || marked64, words))
+        if let Some((is64, words)) = self.arguments(event, cursor.0) {
+            return Ok(self.parsed(event, is64 || marked64, words));
+        }
+        if self.class == Class::KerExit
+            && let Some((is64, words)) = returned(cursor.0, self.flavour.big_endian)
+        {
+            let printed = Some(one_line(cursor.0));
+            return Ok(Parsed { printed, ..self.parsed(event, is64 || marked64, words) });
+        }
+        Ok(unread(self.leading(event, cursor.0)))
+    }
+
+    /// The number of a call that is printed without it.
+    fn named_call(&self, name: &[u8]) -> Option<i128> {
+        std::str::from_utf8(name).ok().and_then(|name| self.number(name)).map(i128::from)
     }
 
     /// `0x0000001b (27)       IP:0x00001000`.
-    fn interrupt(&self, mut cursor: Cursor<'_>) -> Option<Parsed> {
+    fn interrupt(&self, event: u16, mut cursor: Cursor<'_>) -> Option<Parsed> {
         let number = cursor.hex0x(32)? as u32;
         cursor.skip_blanks();
         if cursor.eat(b"(") {
@@ -139,12 +190,12 @@ impl Body {
             let (tail, used) = words(fields, cursor.0, big_endian)?;
             (used == fields.len()).then_some(tail)
         };
-        let (event, is64, words) = match self.class {
+        let (is64, words) = match self.class {
             Class::IntEnter => match tail(&[field("IP:", Kind::Hex)]) {
-                Some(ip) => (1, false, [vec![number], ip].concat()),
-                None => (1, true, [vec![number, 0], tail(&[field("IP:", Kind::Hex64)])?].concat()),
+                Some(ip) => (false, [vec![number], ip].concat()),
+                None => (true, [vec![number, 0], tail(&[field("IP:", Kind::Hex64)])?].concat()),
             },
-            Class::IntExit => (2, false, [vec![number], tail(&[field("inkernel:", Kind::Hex)])?].concat()),
+            Class::IntExit => (false, [vec![number], tail(&[field("inkernel:", Kind::Hex)])?].concat()),
             Class::HandlerEnter => {
                 let of = |kind| tail(&[field("PID:", Kind::Dec), field("IP:", kind), field("AREA:", kind)]);
                 let (is64, mut words) = match of(Kind::Hex) {
@@ -152,9 +203,9 @@ impl Body {
                     None => (true, of(Kind::Hex64)?),
                 };
                 words.insert(1, number);
-                (3, is64, words)
+                (is64, words)
             }
-            _ => (4, false, [vec![number], tail(&[field("SIGEVENT:", Kind::SigEvent)])?].concat()),
+            _ => (false, [vec![number], tail(&[field("SIGEVENT:", Kind::SigEvent)])?].concat()),
         };
         let words_missing = words.len() == 1;
         Some(Parsed { words_missing, ..self.parsed(event, is64, words) })
@@ -166,11 +217,13 @@ impl Body {
         let event = number.filter(|n| (0..0x400).contains(n)).ok_or(Unreadable::Name)? as u16;
         cursor.eat(b",");
         cursor.skip_blanks();
-        if cursor.eat(b"STR:\"") {
-            let text = cursor.0.trim_ascii_end().strip_suffix(b"\"").ok_or(Unreadable::Arguments)?;
-            if text.len() > 4 * super::MAX_WORDS - 16 {
-                return Err(Unreadable::Arguments);
-            }
+        let unread = || self.unread(event, Unreadable::Arguments, Vec::new(), cursor.0);
+        let mut string_cursor = cursor;
+        if string_cursor.eat(b"STR:\"") {
+            let text = string_cursor.0.trim_ascii_end().strip_suffix(b"\"");
+            let Some(text) = text.filter(|text| text.len() <= 4 * super::MAX_WORDS - 16) else {
+                return Ok(unread());
+            };
             let mut words = Vec::new();
             string(text, self.flavour.big_endian, &mut words);
             // More than two words mark it as a string.
@@ -184,31 +237,44 @@ impl Body {
             }
             return Ok(parsed);
         }
-        let words = raw(cursor.0).filter(|words| !words.is_empty()).ok_or(Unreadable::Arguments)?;
-        Ok(self.parsed(event, false, words))
+        let words = raw(cursor.0).filter(|words| !words.is_empty());
+        Ok(words.map_or_else(unread, |words| self.parsed(event, false, words)))
     }
 
     /// A name, then its arguments.
     fn named(&self, mut cursor: Cursor<'_>) -> Result<Parsed, Unreadable> {
-        let name = std::str::from_utf8(cursor.word()).map_err(|_| Unreadable::Name)?;
+        let line = cursor.0;
+        let word = cursor.word();
+        let name = std::str::from_utf8(word).map_err(|_| Unreadable::Name)?;
         let name = if self.class == Class::Thread || self.class == Class::VThread {
             name.trim_start_matches('V').strip_prefix("TH").unwrap_or(name)
         } else {
             name
         };
-        let event = self.number(name).ok_or(Unreadable::Name)?;
         cursor.skip_blanks();
+        let Some(event) = self.number(name) else {
+            let named = is_name(word).then(|| {
+                let words = self.arguments(NAMELESS, cursor.0).map(|(_, words)| words);
+                let words = words.unwrap_or_else(|| self.leading(NAMELESS, cursor.0));
+                self.unread(NAMELESS, Unreadable::Name, words, line)
+            });
+            return named.ok_or(Unreadable::Name);
+        };
         if self.class == Class::Control && event == 2 {
-            let words = buffer(cursor).ok_or(Unreadable::Arguments)?;
-            return Ok(self.parsed(event, false, words));
+            return Ok(match buffer(cursor) {
+                Some(words) => self.parsed(event, false, words),
+                None => self.unread(event, Unreadable::Arguments, Vec::new(), cursor.0),
+            });
         }
         let mut found = self.arguments(event, cursor.0);
         if found.is_none() && self.class == Class::Thread && event == 24 {
             let create = words(CREATE, cursor.0, self.flavour.big_endian);
             found = create.filter(|(_, used)| *used == CREATE.len()).map(|(words, _)| (false, words));
         }
-        let (is64, words) = found.ok_or(Unreadable::Arguments)?;
-        Ok(self.parsed(event, is64, words))
+        Ok(match found {
+            Some((is64, words)) => self.parsed(event, is64, words),
+            None => self.unread(event, Unreadable::Arguments, self.leading(event, cursor.0), cursor.0),
+        })
     }
 
     /// The number of a name: in the version of the trace, else in the newest version that has it.
@@ -233,12 +299,7 @@ impl Body {
     /// If both fit, the text does not tell, and it is that for 32 bits.
     fn arguments(&self, event: u16, text: &[u8]) -> Option<(bool, Vec<u32>)> {
         let big_endian = self.flavour.big_endian;
-        // A state without a name has the words of the others.
-        let threads = matches!(self.class, Class::Thread | Class::VThread);
-        for version in self.versions() {
-            let known = entry(version, self.class, event);
-            let known = known.or_else(|| entry(version, self.class, 1).filter(|_| threads));
-            let Some(entry) = known else { continue };
+        for entry in self.layouts(event) {
             for (is64, layout) in [(false, &entry.layout), (true, &entry.layout64)] {
                 for (fast, fields) in [(true, &layout.fast), (false, &layout.wide)] {
                     let Some((words, used)) = words(fields, text, big_endian) else { continue };
@@ -253,6 +314,37 @@ impl Body {
         }
         raw(text).map(|words| (false, words))
     }
+
+    /// What is known of an event, in any version.
+    fn layouts(&self, event: u16) -> impl Iterator<Item = &'static Entry> {
+        // A state without a name has the words of the others.
+        let threads = matches!(self.class, Class::Thread | Class::VThread);
+        self.versions().filter_map(move |version| {
+            let state = || entry(version, self.class, 1).filter(|_| threads);
+            entry(version, self.class, event).or_else(state)
+        })
+    }
+
+    /// The words of the first arguments, an even number of them: where the two words of mode fast are there,
+    /// the rest of the event does not change what they mean.
+    fn leading(&self, event: u16, text: &[u8]) -> Vec<u32> {
+        let fields = self.layouts(event).flat_map(|entry| [&entry.layout.fast, &entry.layout.wide]);
+        let read = fields.map(|fields| leading(fields, text, self.flavour.big_endian));
+        let mut words = read.max_by_key(Vec::len).unwrap_or_default();
+        words.truncate(words.len() / 2 * 2);
+        words
+    }
+}
+
+/// A word that can be the name of an event.
+fn is_name(word: &[u8]) -> bool {
+    word.first().is_some_and(u8::is_ascii_alphabetic) && word.iter().all(u8::is_ascii_graphic)
+}
+
+/// A text with single blanks.
+fn one_line(text: &[u8]) -> String {
+    let text = escaped(text);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// `sequence = 33, num_events = 714`.

@@ -20,6 +20,7 @@ mod values;
 use super::super::Counts;
 use super::super::text::{Findings, Line};
 use crate::diagnostics::{Log, Severity};
+use crate::encoding::escaped;
 use crate::qnx::{Class, Event, Flavour, Status, Version};
 use event::{Unreadable, begins_event, parse};
 use pending::Pending;
@@ -76,13 +77,16 @@ pub struct OwnedEvent {
     pub high: Option<u32>,
     /// The words as far as they are printed, padded to an even number. Fewer than two if none are printed.
     pub words: Vec<u32>,
+    /// The arguments as they are printed, if they do not follow from the words.
+    pub printed: Option<String>,
 }
 
 impl OwnedEvent {
     /// The event in its common form; `record`: its number, `cycles`: its full time.
     pub fn view(&self, record: u64, cycles: u64) -> Event<'_> {
         let Self { cpu, class, event, is64, .. } = *self;
-        let status = Status::Ok;
+        let is_unread = self.words.is_empty() && self.printed.is_some();
+        let status = if is_unread { Status::Unread } else { Status::Ok };
         Event { record, cpu, flags: 0, class, event, is64, status, cycles, words: &self.words }
     }
 }
@@ -201,7 +205,7 @@ impl<'s> ListingReader<'s> {
             return true;
         }
         let Some(attribute) = text.strip_prefix(b"TRACE_") else { return false };
-        let attribute = String::from_utf8_lossy(attribute);
+        let attribute = escaped(attribute);
         let Some((key, value)) = attribute.split_once("::") else { return false };
         if key.is_empty() || key.contains(' ') {
             return false;
@@ -227,10 +231,25 @@ impl<'s> ListingReader<'s> {
 
     /// Returns the event whose lines are complete.
     fn flush(&mut self, events: &mut Vec<OwnedEvent>) {
-        let Some(pending) = self.pending.take() else { return };
+        let Some(mut pending) = self.pending.take() else { return };
         self.counts.skipped += pending.continuations;
-        match parse(self.flavour, &pending.text) {
+        let mut parsed = parse(self.flavour, &pending.text);
+        if parsed.as_ref().is_ok_and(|parsed| parsed.unread.is_some()) && !pending.rests.is_empty() {
+            // What follows did not complete it, so it is not part of it.
+            for (number, text) in std::mem::take(&mut pending.rests) {
+                let line = Line { number, text: &text, terminated: true, too_long: false };
+                self.reject_as(line, Unreadable::NotAnEvent);
+            }
+            let own = memchr::memchr(b'\n', &pending.text).unwrap_or(pending.text.len());
+            pending.text.truncate(own);
+            parsed = parse(self.flavour, &pending.text);
+        }
+        match parsed {
             Ok(parsed) => {
+                if let Some(why) = parsed.unread {
+                    self.findings
+                        .note(pending.line(), Severity::Warning, why.as_str(), || why.message().to_owned());
+                }
                 if parsed.words_missing {
                     self.findings.note(pending.line(), Severity::Warning, "words-not-printed", || {
                         "words of this event are not printed (an unprintable string, or a sigevent on a host)".to_owned()
@@ -247,6 +266,7 @@ impl<'s> ListingReader<'s> {
                     timeoff: parsed.timeoff,
                     high: parsed.high,
                     words: parsed.words,
+                    printed: parsed.printed,
                 });
             }
             Err(why) => {

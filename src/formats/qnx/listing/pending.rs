@@ -59,7 +59,7 @@ impl Pending {
             return false;
         }
         let open = match parse(flavour, &self.text) {
-            Ok(event) => event.class == Class::System && event.event == 0xc,
+            Ok(event) => event.unread.is_some() || event.class == Class::System && event.event == 0xc,
             Err(_) => true,
         };
         // A blank line after a complete event is not part of it.

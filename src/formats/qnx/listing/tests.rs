@@ -110,15 +110,9 @@ fn what_cannot_be_read_is_rejected_with_its_line() {
         ("t:0x1 CPU:00 THREAD", "not-an-event"),
         ("t:0x1 CPU:999 THREAD  :THREADY pid:1 tid:1", "not-an-event"),
         ("t:0x1 CPU:00 NONE    :A", "unknown-class"),
-        ("t:0x1 CPU:00 THREAD  :THNONE pid:1 tid:2", "unknown-event"),
         ("t:0x1 CPU:00 SYSTEM          :", "unknown-event"),
-        ("t:0x1 CPU:00 KER_CALL:MSG_SENDV coid:0x1", "unknown-event"),
-        ("t:0x1 CPU:00 THREAD  :THREADY pid:x tid:1", "unreadable-arguments"),
-        ("t:0x1 CPU:00 THREAD  :THREADY pid:1 tid:99999999999", "unreadable-arguments"),
-        ("t:0x1 CPU:00 THREAD  :THREADY pid:1 tid:2 more:3", "unreadable-arguments"),
-        ("t:0x1 CPU:00 KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:x", "unreadable-arguments"),
-        ("t:0x1 CPU:00 INT_ENTR:0x1 (1) IP:", "unreadable-arguments"),
-        ("t:0x1 CPU:00 CONTROL: BUFFER sequence = 1", "unreadable-arguments"),
+        ("t:0x1 CPU:00 KER_CALL:/ coid:0x1", "unknown-event"),
+        ("t:0x1 CPU:00 USREVENT:EVENT:x, d0:0x1", "unknown-event"),
     ] {
         let (events, counts, log) =
             read(format!("\n{text}\nt:0x2 CPU:00 THREAD  :THREADY pid:1 tid:1\n").as_bytes());
@@ -129,8 +123,75 @@ fn what_cannot_be_read_is_rejected_with_its_line() {
     // Lines after a broken one are not hidden by it.
     let (_, counts, log) =
         read(b"t:0x1 CPU:00 THREAD  :THREADY pid:x\nnoise\nnoise\nt:0x1 CPU:00 INT_CALL:KER_NOP/0\n");
-    assert_eq!((counts.rejected, counts.rows), (3, 1));
-    assert_eq!(log.count_of("not-an-event"), 2);
+    assert_eq!((counts.rejected, counts.rows), (2, 2));
+    assert_eq!((log.count_of("not-an-event"), log.count_of("unreadable-arguments")), (2, 1));
+}
+
+/// Class, event, CPU and time are known: the row is kept, with the text and the words before it.
+#[test]
+fn an_event_with_unknown_arguments_or_name_is_kept_as_text() {
+    const NAMELESS: u16 = 0x3ff;
+    let (name, arguments) = ("unknown-event", "unreadable-arguments");
+    for (text, code, event, words, printed) in [
+        ("KER_CALL:MSG_SENDV/11 coid:0x1   foo:0x5", arguments, 11, &[][..], "coid:0x1 foo:0x5"),
+        (
+            "KER_CALL:MSG_SENDV/11 coid:0x1 msg[0]:\"\" (0x7) foo:0x5",
+            arguments,
+            11,
+            &[1, 7],
+            "coid:0x1 msg[0]:\"\" (0x7) foo:0x5",
+        ),
+        ("KER_CALL:SYNC_RWLOCK/77\n  syncp:0x1000\n   op:3", arguments, 77, &[], "syncp:0x1000 op:3"),
+        ("KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:x", arguments, 11, &[], "ret_val:-1, errno:x"),
+        ("KER_CALL:NEW_CALL/108 a:1", name, 108, &[], "NEW_CALL/108 a:1"),
+        ("KER_CALL:NEW_CALL a:1", name, NAMELESS, &[], "NEW_CALL a:1"),
+        ("INT_CALL:KER_NOP/0 a:1", arguments, 0, &[], "a:1"),
+        ("THREAD  :THREADY pid:x tid:1", arguments, 2, &[], "pid:x tid:1"),
+        ("THREAD  :THREADY pid:1 tid:99999999999", arguments, 2, &[], "pid:1 tid:99999999999"),
+        ("THREAD  :THREADY pid:1 tid:2 more:3", arguments, 2, &[1, 2], "pid:1 tid:2 more:3"),
+        (
+            "THREAD  :THREADY pid:1 tid:2 priority:3 policy:4 more:5",
+            arguments,
+            2,
+            &[1, 2, 3, 4],
+            "pid:1 tid:2 priority:3 policy:4 more:5",
+        ),
+        ("THREAD  :THNEWSTATE pid:1 tid:2", name, NAMELESS, &[1, 2], "THNEWSTATE pid:1 tid:2"),
+        ("COMM    :NEW_MESSAGE d0:0x1 d1:0x2", name, NAMELESS, &[1, 2], "NEW_MESSAGE d0:0x1 d1:0x2"),
+        ("INT_ENTR:0x1 (1) IP:", arguments, 1, &[], "0x1 (1) IP:"),
+        ("INT_HANDLER_EXIT:what", arguments, 4, &[], "what"),
+        ("CONTROL: BUFFER sequence = 1", arguments, 2, &[], "sequence = 1"),
+        ("USREVENT:EVENT:7, what", arguments, 7, &[], "what"),
+        ("USREVENT:EVENT:7 STR:\"open", arguments, 7, &[], "STR:\"open"),
+    ] {
+        let text = format!("\nt:0x1 CPU:03 {text}\nt:0x2 CPU:00 THREAD  :THREADY pid:1 tid:1\n");
+        let (events, counts, log) = read(text.as_bytes());
+        assert_eq!((counts.rows, counts.rejected), (2, 0), "{text}");
+        let kept = &events[0];
+        assert_eq!((kept.event, kept.cpu, kept.timeoff), (event, 3, 1), "{text}");
+        assert_eq!((&kept.words[..], kept.printed.as_deref()), (words, Some(printed)), "{text}");
+        assert_eq!(kept.view(0, 0).status == Status::Unread, words.is_empty(), "{text}");
+        let found: Vec<_> = log.entries().iter().map(|d| (d.code, d.severity, d.line)).collect();
+        assert_eq!(found, [(code, Severity::Warning, Some(2))], "{text}");
+    }
+}
+
+#[test]
+fn results_and_messages_are_read_as_8_0_prints_them() {
+    let sent =
+        one("t:0x1 CPU:00 KER_CALL        :MSG_SENDV/11       coid:0x40000003 msg[0]:\"\" (0x00000101)");
+    assert_eq!((&sent.words[..], sent.printed), (&[0x4000_0003, 0x101][..], None));
+    let received = one("t:0x1 CPU:00 KER_EXIT :MSG_RECEIVEV/14 rcvid:0x00000011 rmsg[0]:\"\" (0x00000101)");
+    assert_eq!((&received.words[..], received.printed), (&[0x11, 0x101][..], None));
+    let result = one("t:0x1 CPU:00 KER_EXIT :MSG_SENDV/11\n     ret_val:0x0000000000000020\n");
+    assert_eq!((result.is64, &result.words[..]), (true, &[0x20, 0][..]));
+    let result = one("t:0x1 CPU:00 KER_EXIT :SYNC_RWLOCK/77 ret_val:0 empty:0x00000000");
+    assert_eq!(
+        (&result.words[..], result.printed.as_deref()),
+        (&[0, 0][..], Some("ret_val:0 empty:0x00000000"))
+    );
+    // A call without its number is known by its name.
+    assert_eq!(one("t:0x1 CPU:00 KER_CALL:MSG_SENDV coid:0x1 msg[0]:\"\" (0x1)").event, 11);
 }
 
 #[test]
@@ -141,8 +202,8 @@ fn long_lines_and_many_words_are_refused() {
     assert_eq!((events.len(), counts.rejected, log.count_of("line-too-long")), (1, 1, 1));
     let mut text = b"t:0x1 CPU:00 PROCESS :PROCCREATE_NAME ppid:1 pid:2 name:".to_vec();
     text.extend(std::iter::repeat_n(b'x', 4 * MAX_WORDS));
-    let (_, counts, log) = read(&text);
-    assert_eq!((counts.rejected, log.count_of("unreadable-arguments")), (1, 1));
+    let (events, _, log) = read(&text);
+    assert_eq!((&events[0].words[..], log.count_of("unreadable-arguments")), (&[1, 2][..], 1));
 }
 
 #[test]

@@ -15,16 +15,85 @@ pub(super) fn words(fields: &[Field], text: &[u8], big_endian: bool) -> Option<(
         if cursor.is_empty() {
             break;
         }
-        if !cursor.eat(field.label.as_bytes()) {
-            return None;
-        }
-        value(&mut cursor, field.kind, big_endian, &mut words)?;
-        // Version 0.94 has commas.
-        cursor.eat(b",");
+        argument(&mut cursor, field, big_endian, &mut words)?;
         used += 1;
     }
     cursor.skip_blanks();
     (cursor.is_empty() && used > 0 && words.len() <= MAX_WORDS).then_some((words, used))
+}
+
+/// The words of the arguments before the first one that is not the next of `fields`.
+pub(super) fn leading(fields: &[Field], text: &[u8], big_endian: bool) -> Vec<u32> {
+    let (mut cursor, mut words) = (Cursor(text), Vec::new());
+    for field in fields {
+        cursor.skip_blanks();
+        let before = words.len();
+        let read = argument(&mut cursor, field, big_endian, &mut words);
+        let ends = cursor.is_empty() || cursor.0.starts_with(b" ");
+        if read.is_none() || !ends || words.len() > MAX_WORDS {
+            words.truncate(before);
+            break;
+        }
+    }
+    words
+}
+
+/// What a call returned, as 8.0 may print it for any call: `ret_val:0x0000000000000020`, then `empty:0x…` or
+/// nothing. Also returns whether the result has 64 bits.
+pub(super) fn returned(text: &[u8], big_endian: bool) -> Option<(bool, Vec<u32>)> {
+    let (mut cursor, mut words) = (Cursor(text), Vec::new());
+    cursor.skip_blanks();
+    if !cursor.eat(b"ret_val:") {
+        return None;
+    }
+    let digits =
+        cursor.0.strip_prefix(b"0x").map(|hex| hex.iter().take_while(|b| b.is_ascii_hexdigit()).count());
+    let kind = match digits {
+        Some(9..) => Kind::Hex64,
+        Some(_) => Kind::Hex,
+        None => Kind::Dec,
+    };
+    value(&mut cursor, kind, big_endian, &mut words)?;
+    cursor.skip_blanks();
+    if cursor.eat(b"empty:") {
+        value(&mut cursor, Kind::Hex, big_endian, &mut words)?;
+        cursor.skip_blanks();
+    }
+    cursor.is_empty().then_some((kind == Kind::Hex64, words))
+}
+
+/// An argument: `name:value`; a message also as `msg[0]:"…" (0x…)`, with its other words as `msg[1]:…`.
+fn argument(cursor: &mut Cursor<'_>, field: &Field, big_endian: bool, words: &mut Vec<u32>) -> Option<()> {
+    match field.kind {
+        Kind::Text(most) if eat_element(cursor, field, 0) => {
+            let before = words.len();
+            for element in 1..=u32::from(most) {
+                let left = usize::from(most).saturating_sub(words.len() - before);
+                message(cursor, left, big_endian, words)?;
+                let mut next = *cursor;
+                next.skip_blanks();
+                if words.len() - before >= usize::from(most) || !eat_element(&mut next, field, element) {
+                    break;
+                }
+                *cursor = next;
+            }
+        }
+        kind if cursor.eat(field.label.as_bytes()) => value(cursor, kind, big_endian, words)?,
+        _ => return None,
+    }
+    // Version 0.94 has commas.
+    cursor.eat(b",");
+    Some(())
+}
+
+/// Skips `name[number]:`.
+fn eat_element(cursor: &mut Cursor<'_>, field: &Field, number: u32) -> bool {
+    let mut rest = *cursor;
+    let is_here = rest.eat(field.name().as_bytes()) && rest.eat(format!("[{number}]:").as_bytes());
+    if is_here {
+        *cursor = rest;
+    }
+    is_here
 }
 
 /// `d0:0x… d1:0x…`.
@@ -195,6 +264,32 @@ mod tests {
         assert_eq!(read(b"\"\" (0\" (0x30282022)", 3, false), Some((vec![0x3028_2022], 0)));
         assert_eq!(read(b"\"abcdefgh\" (0x1)", 1, false), None, "more letters than words");
         assert_eq!(read(b"\"a\" ()", 3, false), None);
+    }
+
+    #[test]
+    fn messages_may_be_printed_as_elements() {
+        let fields =
+            [Field { label: "rcvid:", kind: Kind::Hex }, Field { label: "rmsg:", kind: Kind::Text(3) }];
+        let read = |text: &str| words(&fields, text.as_bytes(), false).map(|(words, _)| words);
+        let all = Some(vec![0x11, 1, 2, 3]);
+        assert_eq!(read("rcvid:0x11 rmsg:\"\" (0x1 0x2 0x3)"), all);
+        assert_eq!(read("rcvid:0x11 rmsg[0]:\"\" (0x1 0x2 0x3)"), all);
+        assert_eq!(read("rcvid:0x11 rmsg[0]:\"\" (0x1) rmsg[1]:\"\" (0x2) rmsg[2]:\"\" (0x3)"), all);
+        assert_eq!(read("rcvid:0x11 rmsg[0]:\"\" (0x1)"), Some(vec![0x11, 1]));
+        assert_eq!(read("rcvid:0x11 rmsg[1]:\"\" (0x1)"), None);
+        assert_eq!(leading(&fields, b"rcvid:0x11 more:3", false), [0x11]);
+        assert_eq!(leading(&fields, b"rcvid:0x11x more:3", false), [0; 0]);
+    }
+
+    #[test]
+    fn results_stand_alone() {
+        let read = |text: &str| returned(text.as_bytes(), false);
+        assert_eq!(read("ret_val:0x0000000100000020"), Some((true, vec![0x20, 1])));
+        assert_eq!(read(" ret_val:-2 empty:0x00000000"), Some((false, vec![u32::MAX - 1, 0])));
+        assert_eq!(read("ret_val:0x20"), Some((false, vec![0x20])));
+        for other in ["", "ret_val:", "ret_val:1 more:2", "status:0"] {
+            assert_eq!(read(other), None, "{other}");
+        }
     }
 
     #[test]

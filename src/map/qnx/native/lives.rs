@@ -69,7 +69,7 @@ impl QnxMapper {
             exit_at: exit,
             duration: exit.map(|exit| exit - call.enter),
             result: match outcome {
-                Outcome::Returned(result) => Some(result),
+                Outcome::Returned(result) => result,
                 Outcome::Error(_) => Some(-1),
                 _ => None,
             },

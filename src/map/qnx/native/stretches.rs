@@ -91,22 +91,20 @@ impl QnxMapper {
         let thread = &self.threads[t];
         let (pid, server) = (thread.pid, thread.server);
         let Some(open) = thread.call.clone() else { return Object::default() };
-        match (self.entities.names.text(state), open.number) {
-            ("MUTEX", number::SYNC_MUTEX_LOCK) => self.sync_object(pid, open.first, open.owner),
-            ("MUTEX", number::SYNC_CONDVAR_WAIT) => {
-                let mutex = open.second.unwrap_or(open.first);
-                self.sync_object(pid, mutex, None)
+        match (self.entities.names.text(state), open.number, open.first) {
+            ("MUTEX", number::SYNC_MUTEX_LOCK, Some(mutex)) => self.sync_object(pid, mutex, open.owner),
+            ("MUTEX", number::SYNC_CONDVAR_WAIT, Some(condition)) => {
+                self.sync_object(pid, open.second.unwrap_or(condition), None)
             }
-            ("CONDVAR", number::SYNC_CONDVAR_WAIT)
-            | ("SEM", number::SYNC_SEM_WAIT)
-            | ("RWLOCK_READ" | "RWLOCK_WRITE", number::SYNC_RWLOCK)
-            | ("BARRIER", number::SYNC_BARRIER_WAIT) => self.sync_object(pid, open.first, None),
-            ("RECEIVE", number::MSG_RECEIVEV | number::MSG_RECEIVEPULSEV) => {
-                let channel = open.first;
+            ("CONDVAR", number::SYNC_CONDVAR_WAIT, Some(object))
+            | ("SEM", number::SYNC_SEM_WAIT, Some(object))
+            | ("RWLOCK_READ" | "RWLOCK_WRITE", number::SYNC_RWLOCK, Some(object))
+            | ("BARRIER", number::SYNC_BARRIER_WAIT, Some(object)) => self.sync_object(pid, object, None),
+            ("RECEIVE", number::MSG_RECEIVEV | number::MSG_RECEIVEPULSEV, Some(channel)) => {
                 let name = self.named(Named::Channel, (pid, channel), |_| format!("CH_{pid}_{channel:x}"));
                 Object { name: Some(name), ..Object::default() }
             }
-            ("SEND" | "REPLY", _) => match server {
+            ("SEND" | "REPLY", ..) => match server {
                 Some(server) => {
                     let name = Some(self.message_event(server));
                     // The receipt may have been recorded before the state.
@@ -116,8 +114,8 @@ impl QnxMapper {
                 }
                 None => Object::default(),
             },
-            ("JOIN", number::THREAD_JOIN) => {
-                Object { by: Some((pid, Some(open.first as u32))), ..Object::default() }
+            ("JOIN", number::THREAD_JOIN, Some(thread)) => {
+                Object { by: Some((pid, Some(thread as u32))), ..Object::default() }
             }
             _ => Object::default(),
         }
