@@ -57,7 +57,11 @@ const ROLE_WORDS: [(&str, Column); 25] = [
 ];
 
 /// Names of columns that are not needed.
-const IGNORED_WORDS: [&str; 8] = ["", "-", "_", "ignore", "ignored", "ti.back", "time.back", "ti.fore"];
+const IGNORED_WORDS: [&str; 5] = ["", "-", "_", "ignore", "ignored"];
+
+/// Names of columns with times between records. They are never the time of a row: records that are left out
+/// of an export are missing in a sum of them (thesis, figure 3.4).
+const RELATIVE_TIMES: [&str; 4] = ["ti.back", "time.back", "ti.fore", "time.fore"];
 
 /// The roles that a data export must have.
 pub(super) const REQUIRED: [(Column, &str); 4] = [
@@ -81,6 +85,17 @@ fn split_unit(name: &str) -> (&str, Option<TimeScale>) {
         Some((head, unit)) => (head, Some(unit)),
         None => (name, None),
     }
+}
+
+/// True for the name of a column that counts from one record to another.
+pub(super) fn is_relative_time(name: &str) -> bool {
+    RELATIVE_TIMES.contains(&split_unit(name.trim()).0.to_ascii_lowercase().as_str())
+}
+
+/// True for the name of a column whose meaning is known, needed or not.
+pub(super) fn is_known(name: &str) -> bool {
+    let word = split_unit(name.trim()).0.to_ascii_lowercase();
+    role_of(&word).is_some() || IGNORED_WORDS.contains(&word.as_str()) || is_relative_time(name)
 }
 
 /// Columns by their names in a header line, and the unit of the time column if the header states it. A name
@@ -119,9 +134,7 @@ pub(super) fn from_description(names: &[String]) -> Result<Vec<Column>> {
     for name in names {
         let column = match role_of(name.trim()) {
             Some((_, role)) => role,
-            None if IGNORED_WORDS.contains(&name.trim().to_ascii_lowercase().as_str()) => {
-                Column::Ignored(name.clone())
-            }
+            None if is_known(name) => Column::Ignored(name.clone()),
             None => {
                 let near = did_you_mean(name, ROLE_WORDS.iter().map(|(word, _)| *word));
                 let known = "use record, time, variable, cycle, data, core, address, or '-' for a column \
@@ -167,6 +180,8 @@ mod tests {
         assert_eq!(columns, [Ignored("symbol".to_owned()), Variable, Data, Ignored("data".to_owned()), Time]);
         assert_eq!(unit, None);
         assert_eq!(known_names(&names("time,x,cycle")), 2);
+        assert!(["Time", "ti.back(us)", "-", "d.l"].into_iter().all(is_known) && !is_known("speed"));
+        assert!(is_relative_time(" Ti.Back [us]") && !is_relative_time("ti.zero"));
     }
 
     #[test]

@@ -7,9 +7,10 @@ use super::fields::{self, Cell};
 use super::layout::{DataLayout, texts};
 use super::line_reader::{ChunkContext, LineReader};
 use super::lost_data;
-use super::report::bad_time;
+use super::report::{SCIENTIFIC, bad_time};
 use super::rows::Row;
 use crate::diagnostics::Severity;
+use crate::encoding::escaped;
 use crate::time::{NotTicks, Rounded};
 
 /// Why a line is rejected: code and message of the diagnostic.
@@ -75,9 +76,13 @@ impl<'c, 's> DataReader<'c, 's> {
         let roles = self.layout.roles;
         let time_cell = self.cell(roles.time);
         let with_cell = |(code, message): (&'static str, &str), cell: Cell<'_>| {
-            (code, format!("{message}: '{}'", String::from_utf8_lossy(cell.text)))
+            (code, format!("{message}: '{}'", escaped(cell.text)))
         };
-        let time = self.time(time_cell, chunk).map_err(|reason| with_cell(bad_time(reason), time_cell))?;
+        let time =
+            self.time(time_cell, chunk).map_err(|reason| match fields::is_scientific(time_cell.text) {
+                true => with_cell(("bad-time", SCIENTIFIC), time_cell),
+                false => with_cell(bad_time(reason), time_cell),
+            })?;
         let data = self.cell(roles.data);
         let value = fields::value(data.text, chunk.settings.radix)
             .map_err(|text| with_cell(("bad-value", text), data))?;
@@ -112,7 +117,7 @@ impl<'c, 's> DataReader<'c, 's> {
         let known = *self.core.get_or_insert(core.text);
         if known != core.text {
             chunk.report.findings.note(line, Severity::Warning, "several-cores", || {
-                let [known, other] = [known, core.text].map(String::from_utf8_lossy);
+                let [known, other] = [known, core.text].map(escaped);
                 format!("accesses of cores '{known}' and '{other}' are read as those of one core")
             });
         }
@@ -136,7 +141,7 @@ impl<'c, 's> DataReader<'c, 's> {
         } else {
             chunk.report.counts.rejected += 1;
             chunk.report.findings.note(line, Severity::Info, "not-an-access", || {
-                format!("cycle '{}' is neither a read nor a write", String::from_utf8_lossy(cycle.text))
+                format!("cycle '{}' is neither a read nor a write", escaped(cycle.text))
             });
         }
     }

@@ -205,6 +205,20 @@ pub(super) fn access(cycle: &[u8]) -> Option<bool> {
     }
 }
 
+/// True for a number in scientific notation, as spreadsheet programs write it: `3.0000E-08`.
+pub(super) fn is_scientific(text: &[u8]) -> bool {
+    let Some(e) = text.iter().position(|b| matches!(b, b'e' | b'E')) else { return false };
+    let (mantissa, exponent) = text.split_at_checked(e).unwrap_or_default();
+    let digits = |text: &[u8]| text.iter().any(u8::is_ascii_digit);
+    let exponent = exponent.get(1..).unwrap_or_default();
+    let exponent = exponent.strip_prefix(b"-").or(exponent.strip_prefix(b"+")).unwrap_or(exponent);
+    let mantissa = mantissa.strip_prefix(b"-").unwrap_or(mantissa);
+    digits(mantissa)
+        && mantissa.iter().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b','))
+        && digits(exponent)
+        && exponent.iter().all(u8::is_ascii_digit)
+}
+
 /// True for a word that TRACE32 prints in the cycle column, access or not.
 pub(super) fn is_cycle(text: &[u8]) -> bool {
     const OTHERS: [&[u8]; 5] = [b"snoop", b"ptrace", b"exec", b"exes", b"fetch"];
@@ -214,11 +228,22 @@ pub(super) fn is_cycle(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encoding::escaped;
+
+    #[test]
+    fn scientific_notation_differs_from_other_cells() {
+        for text in ["3.0000E-08", "3,0e-8", "-1E5", "1.5e+03"] {
+            assert!(is_scientific(text.as_bytes()), "{text}");
+        }
+        for text in ["", "E", "1.5", "1E", "E5", "0x1E5", "1.5E-", "event", "3.0E-8s"] {
+            assert!(!is_scientific(text.as_bytes()), "{text}");
+        }
+    }
 
     fn texts(line: &str, delimiter: u8) -> Vec<(String, bool)> {
         let mut cells = Vec::new();
         split(line.as_bytes(), delimiter, &mut cells);
-        cells.iter().map(|c| (String::from_utf8_lossy(&c.value()).into_owned(), c.quoted)).collect()
+        cells.iter().map(|c| (escaped(&c.value()).into_owned(), c.quoted)).collect()
     }
 
     #[test]

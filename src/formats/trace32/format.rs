@@ -2,6 +2,8 @@
 //! distinguished by their names or by a description. Not for the content of lines (see `parser`).
 
 use super::batches::{Gaps, NameDictionary};
+use super::layout::scientific_time;
+use super::report::SCIENTIFIC;
 use super::{ExportParser, ExportSettings, Grammar, Kind, Radix, detect_data_layout, probe};
 use crate::diagnostics::Severity;
 use crate::error::{Error, Result};
@@ -88,6 +90,11 @@ fn open(mut input: Input, settings: &Settings<'_>) -> Result<Stream> {
             .at(&path)
             .hint("export the trace again, or leave the file out"));
     }
+    if let Some(time) = scientific_time(head) {
+        return Err(Error::input(format!("{SCIENTIFIC}: '{time}'"))
+            .at(&path)
+            .hint("export the trace again, and do not save it with a spreadsheet program"));
+    }
     let kind = probe(head).ok_or_else(|| {
         Error::input("this is no TRACE32 data or function export")
             .at(&path)
@@ -106,17 +113,20 @@ fn open(mut input: Input, settings: &Settings<'_>) -> Result<Stream> {
         offset: input.time_offset,
         source: input.name.clone(),
     };
+    let mut unknown = Vec::new();
     let grammar = match kind {
         Kind::Data => {
             let columns = settings.options.list(Trace32::DATA_COLUMNS);
             let columns = (!columns.is_empty()).then_some(columns);
-            Grammar::Data(detect_data_layout(head, columns).map_err(|e| e.at(&path))?)
+            let mut layout = detect_data_layout(head, columns).map_err(|e| e.at(&path))?;
+            unknown = std::mem::take(&mut layout.unknown);
+            Grammar::Data(layout)
         }
         Kind::Functions | Kind::TaskEvents => Grammar::Functions,
     };
     let parser = ExportParser::new(grammar, export_settings);
     let (core, names, gaps) = (core.into(), NameDictionary::default(), Gaps::default());
-    let reader = Box::new(ExportReader { path, core, kind, parser, names, gaps });
+    let reader = Box::new(ExportReader { path, core, kind, parser, names, gaps, unknown });
     Ok(Stream { input, reader })
 }
 
@@ -128,10 +138,15 @@ struct ExportReader {
     parser: ExportParser,
     names: NameDictionary,
     gaps: Gaps,
+    /// Findings about the header.
+    unknown: Vec<String>,
 }
 
 impl Reader for ExportReader {
     fn chunk(&mut self, chunk: &Chunk, out: &mut Output<'_>) -> Result<()> {
+        for message in std::mem::take(&mut self.unknown) {
+            out.find(None, Severity::Warning, "unknown-column", message);
+        }
         let (lines_before, first_seq) = (out.counts.lines, out.counts.rows as i64);
         let mut rows = self.parser.chunk(&chunk.bytes, chunk.index == 0);
         self.gaps.add(std::mem::take(&mut rows.gaps), &rows.time);

@@ -2,6 +2,7 @@
 //! in nanoseconds and optionally a `;` after the event: `+437050; EE_as_StartCore; fentry`. Plans read common
 //! lines faster, with the same result (see `plan`). Not for the words for events (see `task_events`).
 
+use crate::encoding::escaped;
 use std::collections::BTreeSet;
 
 use super::super::text::Line;
@@ -72,14 +73,14 @@ impl<'c> LineReader<'c> for FunctionReader<'c> {
         let time = match time.map_err(bad_time).and_then(|time| chunk.report.instant(time)) {
             Ok(time) => time,
             Err((code, message)) => {
-                let message = || format!("{message}: '{}'", String::from_utf8_lossy(time_field));
+                let message = || format!("{message}: '{}'", escaped(time_field));
                 chunk.report.reject(line, code, message);
                 return None;
             }
         };
         if kind == OTHER && self.reported.insert(word) {
             chunk.report.findings.note(line, Severity::Warning, "unknown-function-event", || {
-                format!("unknown event '{}'; its rows have the kind 'other'", String::from_utf8_lossy(word))
+                format!("unknown event '{}'; its rows have the kind 'other'", escaped(word))
             });
         }
         let name = chunk.names.id(without_task_prefix(name));

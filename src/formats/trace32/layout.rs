@@ -3,11 +3,12 @@
 
 use super::super::text::Line;
 use super::Radix;
-use super::columns::{self, Column};
+use super::columns::{self, Column, is_relative_time};
 use super::fields::{self, Cell};
 use super::lost_data;
 use super::plan::RowLayout;
 use crate::diagnostics::excerpt;
+use crate::encoding::escaped;
 use crate::error::{Error, Result};
 use crate::time::TimeScale;
 
@@ -27,6 +28,8 @@ pub struct DataLayout {
     pub header_lines: u64,
     pub(super) time_unit: TimeScale,
     pub(super) roles: Roles,
+    /// What is not known of the columns: messages of findings about the header.
+    pub(super) unknown: Vec<String>,
 }
 
 /// The indices of the cells that are read.
@@ -61,7 +64,7 @@ impl DataLayout {
                 return Err(Error::input(format!("the columns have no {missing}")));
             }
         };
-        Ok(Self { columns, delimiter, header_lines, time_unit, roles })
+        Ok(Self { columns, delimiter, header_lines, time_unit, roles, unknown: Vec::new() })
     }
 
     /// The layout in the form that plans need.
@@ -108,11 +111,21 @@ pub fn detect_data_layout(head: &[u8], given: Option<&[String]>) -> Result<DataL
         let unit = if names.len() == columns.len() { columns::from_header(&names).1 } else { None };
         return DataLayout::new(columns, table.delimiter, header_lines, unit.unwrap_or(TimeScale::S));
     }
-    let (mut columns, unit) = table.header_columns(&names);
+    let (named, unit) = table.header_columns(&names);
+    let mut columns = named.clone();
     table.guess(&mut columns);
     let missing = columns::missing(&columns);
     if !missing.is_empty() {
         let shown = table.rows.get(table.leading).or(table.rows.first()).map_or(first, |(line, _)| line);
+        if let Some(name) = names.iter().find(|name| is_relative_time(name))
+            && missing.contains(&"time")
+        {
+            let message = format!("the only time is '{name}', which counts from the record before it");
+            return Err(Error::input(message).line(first.number as u64 + 1).hint(
+                "export the item ti.zero, too: without the records that are not in the export, times between \
+                 records do not add up",
+            ));
+        }
         let message = format!(
             "cannot tell which column is the {} among {} columns separated by '{}': {}",
             missing.join(" and which the "),
@@ -122,7 +135,27 @@ pub fn detect_data_layout(head: &[u8], given: Option<&[String]>) -> Result<DataL
         );
         return Err(with_hint(Error::input(message), shown));
     }
-    DataLayout::new(columns, table.delimiter, header_lines, unit.unwrap_or(TimeScale::S))
+    let unknown = table.unknown(&names, &named, &columns);
+    let layout = DataLayout::new(columns, table.delimiter, header_lines, unit.unwrap_or(TimeScale::S))?;
+    Ok(DataLayout { unknown, ..layout })
+}
+
+/// A time in scientific notation that a data row has instead of a time, if no row has one.
+pub(super) fn scientific_time(head: &[u8]) -> Option<String> {
+    let lines = sample(head);
+    let table = Table::split(&lines, None)?;
+    let rows = || {
+        table
+            .rows
+            .iter()
+            .map(|(_, cells)| cells)
+            .filter(|cells| cells.iter().any(|c| fields::is_cycle(c.text)))
+    };
+    if rows().any(|cells| cells.iter().any(|cell| looks_like_time(*cell))) {
+        return None;
+    }
+    let found = rows().flatten().find(|cell| fields::is_scientific(cell.text))?;
+    Some(escaped(found.text).into_owned())
 }
 
 fn with_hint(error: Error, line: &Line<'_>) -> Error {
@@ -201,6 +234,31 @@ impl<'a> Table<'a> {
         ((1..=self.width).map(|n| Column::Ignored(format!("column {n}"))).collect(), None)
     }
 
+    /// What the header does not tell: names without a known meaning, and what became of their columns.
+    fn unknown(&self, names: &[String], named: &[Column], columns: &[Column]) -> Vec<String> {
+        if !names.is_empty() && names.len() != self.width && names.len() + 1 != self.width {
+            let (names, width) = (names.len(), self.width);
+            return vec![format!(
+                "the header has {names} names for {width} columns; their cells tell what they are"
+            )];
+        }
+        let message = |(before, now): (&Column, &Column)| {
+            let Column::Ignored(name) = before else { return None };
+            let is_unknown = !names.is_empty() && !columns::is_known(name);
+            match now {
+                Column::Ignored(_) => {
+                    is_unknown.then(|| format!("the column '{name}' is not known; it is not read"))
+                }
+                now => is_unknown.then(|| {
+                    let role = columns::REQUIRED.iter().find(|(role, _)| role == now).map(|(_, word)| *word);
+                    let role = role.unwrap_or("record, core or address");
+                    format!("the column '{name}' is not known; by its cells, it is the {role}")
+                }),
+            }
+        };
+        named.iter().zip(columns).filter_map(message).collect()
+    }
+
     /// Gives each missing role to a column without a role, by the look of its cells.
     fn guess(&self, columns: &mut [Column]) {
         let rows = self.rows.get(self.leading..).unwrap_or_default();
@@ -210,7 +268,7 @@ impl<'a> Table<'a> {
         };
         let is_majority = |at: usize, is_like| count_like(at, is_like) * 2 > cells.len();
         let mut assign = |role: Column, choose: &dyn Fn(&[usize]) -> Option<usize>| {
-            let is_free = |(_, column): &(usize, &Column)| matches!(column, Column::Ignored(_));
+            let is_free = |(_, column): &(usize, &Column)| matches!(column, Column::Ignored(name) if !is_relative_time(name));
             let free: Vec<usize> = columns.iter().enumerate().filter(is_free).map(|(at, _)| at).collect();
             if !columns.contains(&role)
                 && let Some(column) = choose(&free).and_then(|at| columns.get_mut(at))
@@ -250,7 +308,7 @@ fn is_title(cells: &[Cell<'_>]) -> bool {
 }
 
 pub(super) fn texts(cells: &[Cell<'_>]) -> Vec<String> {
-    cells.iter().map(|cell| String::from_utf8_lossy(&cell.value()).into_owned()).collect()
+    cells.iter().map(|cell| escaped(&cell.value()).into_owned()).collect()
 }
 
 /// True for a time that cannot be a record number: it has a decimal point or a unit.

@@ -63,6 +63,10 @@ impl<'s> Report<'s> {
     }
 }
 
+/// What is wrong with a time such as `3.0000E-08`.
+pub(super) const SCIENTIFIC: &str =
+    "a time in scientific notation, which a spreadsheet program writes, has lost digits";
+
 /// The diagnostic for a cell that is not a time.
 pub(super) fn bad_time(reason: NotTicks) -> BadTime {
     match reason {

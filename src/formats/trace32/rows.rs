@@ -22,7 +22,7 @@ pub struct ExportRows {
     /// earlier chunks followed by `names`.
     pub name: Vec<u32>,
     /// Dictionary delta: names by first use, without those of earlier chunks of the parser. A name may be
-    /// empty. Bytes that are not UTF-8 are replaced, so two names may have the same text.
+    /// empty. Bytes that are not UTF-8 are escaped.
     pub names: TextList,
     /// The id of the first of `names`: the number of those in earlier deltas. A smaller id means that the
     /// parser has dropped the names from there on.

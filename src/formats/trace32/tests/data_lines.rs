@@ -177,10 +177,10 @@ fn symbols_are_no_gaps() {
 }
 
 #[test]
-fn foreign_encodings_are_replaced_with_a_warning() {
+fn foreign_encodings_are_escaped_with_a_warning() {
     let line = b"-1,0.1,\"gr\xfc\xdfe\",\"wr-data\",1\n".repeat(3);
     let rows = parse_data(&line, true, &thesis_layout(), &settings());
-    assert_eq!(rows.names, ["gr\u{fffd}\u{fffd}e"]);
+    assert_eq!(rows.names, ["gr\\xfc\\xdfe"]);
     assert_eq!(rows.counts.rows, 3);
     assert_eq!(findings(&rows.log), [("not-utf8", 1)]);
 }
