@@ -24,23 +24,24 @@
 //! |---|---|---|---|
 //! | `error`, `time` | failures; exact ticks | – | everything else |
 //! | `diagnostics` | findings about the content of inputs | words | everything else |
+//! | `encoding` | the bytes of texts as UTF-8: UTF-16, one byte per character, unknown bytes | error, words | what a text means |
 //! | `names` | interned names: interners, dictionary-encoded columns, memos per dictionary | error | what a name means |
 //! | `btf` | the specification of BTF as data, the fields of a line, the event that mappers write | diagnostics, error, names, words | how events are made |
 //! | `options` | options that formats and exports declare for the command line | error, time | the command line |
 //! | `words` | a macro for enumerations of words | – | the words |
 //! | `varint` | variable-length integers, as Parquet and Protocol Buffers write them | – | everything else |
-//! | `qnx` | the vocabulary of QNX kernel traces | error, schema, words | records, files |
-//! | `input` | the bytes of files and pipes, plain or compressed | error | trace formats |
+//! | `qnx` | the vocabulary of QNX kernel traces | encoding, error, schema, words | records, files |
+//! | `input` | the bytes of files and pipes, plain or compressed | encoding, error | trace formats |
 //! | `pipeline` | stages on a small worker pool; each stage keeps its order | error | what is computed |
-//! | `formats` | trace formats: one folder each, behind one trait; the list of formats | btf, derive, diagnostics, error, input, names, options, qnx, schema, time, words | files, Parquet, mapping, each other |
+//! | `formats` | trace formats: one folder each, behind one trait; the list of formats | btf, derive, diagnostics, encoding, error, input, names, options, qnx, schema, time, words | files, Parquet, mapping, each other |
 //! | `schema` | tables and columns, from `schemas/*.toml` | error, names | the disk, SQL |
 //! | `store` | the database folder: manifest, commit, lock | error, names, pipeline, schema, time, varint | formats, mapping, SQL |
-//! | `description` | what is not a trace: `recording.toml`, ORTI, OS headers, symbols, mapping profiles | diagnostics, error, formats, options, time | trace data |
+//! | `description` | what is not a trace: `recording.toml`, ORTI, OS headers, symbols, mapping profiles | diagnostics, encoding, error, formats, options, time | trace data |
 //! | `map` | the rules: software events, kernel events, Grasp commands → system events | btf, description, diagnostics, error, names, qnx, schema, time, words | bytes, paths, Parquet, SQL |
 //! | `derive` | system events, in the dialect of their writer → instances and states | btf, error, names, schema | files, the text of BTF |
-//! | `check` | whether a trace conforms to its BTF version | btf, diagnostics, words | readers, the store, mapping |
+//! | `check` | whether a trace conforms to its BTF version | btf, diagnostics, encoding, words | readers, the store, mapping |
 //! | `compare` | two streams of BTF records → their differences | btf, error, names, words | files, Parquet, SQL |
-//! | `ops` | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, engine, error, formats, input, library, map, metrics, options, picture, pipeline, plot, render, require, schema, store, time, words | the terminal, the environment |
+//! | `ops` | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, encoding, engine, error, formats, input, library, map, metrics, options, picture, pipeline, plot, render, require, schema, store, time, words | the terminal, the environment |
 //! | `picture` | a picture as data: rows over time, what happens in them, merged where one pixel has several | btf, time, words | tables, how a row is drawn |
 //! | `render` | results → text; pictures → SVG, PNG, pages | error, picture, time, varint, words | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema, words | running SQL |
@@ -108,6 +109,7 @@ mod check;
 mod derive;
 mod description;
 mod diagnostics;
+mod encoding;
 mod error;
 mod formats;
 mod input;

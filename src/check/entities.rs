@@ -1,6 +1,7 @@
 //! What the trace says about each name: the type of the entity, its instance counter, the process on a core.
 //! Not the state of its instances (see `processes`, `runnables`, `semaphores`).
 
+use crate::encoding::shows_other_bytes;
 use std::collections::HashMap;
 
 use crate::btf::spec::{EntityType, EntityTypes, State};
@@ -92,7 +93,7 @@ impl Entity {
 
 /// True for a text that was not UTF-8 in the file: readers insert this character for invalid bytes.
 pub(super) fn is_damaged(text: &str) -> bool {
-    text.contains(char::REPLACEMENT_CHARACTER)
+    shows_other_bytes(text)
 }
 
 /// How an event fits the earlier ones of a name.

@@ -83,7 +83,7 @@ pub struct Occurrence {
 const GRASP: [Id; 4] = [Id::BudgetNegative, Id::MutexNotHeld, Id::MutexNotNested, Id::MutexTaken];
 
 /// The message about a line that was not UTF-8.
-pub(super) const NOT_UTF8: &str = "the bytes are shown as \u{fffd}";
+pub(super) const NOT_UTF8: &str = "bytes that are no UTF-8 are shown as \\x and two digits, or as \u{fffd}";
 
 #[derive(Debug)]
 pub(super) struct Findings(Vec<Option<Finding>>);

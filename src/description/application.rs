@@ -3,6 +3,7 @@
 
 use super::orti::{Orti, OsHeader, Symbols};
 use super::profile::Profile;
+use crate::encoding::decoded;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -53,7 +54,7 @@ pub struct CoreFiles {
 pub struct SetupFile {
     /// Path as in the description.
     pub path: String,
-    /// Content; bytes that are not UTF-8 are replaced.
+    /// Content; bytes that are not UTF-8 are escaped.
     pub text: String,
 }
 
@@ -68,5 +69,5 @@ pub(super) fn read_file(base: &Path, path: &str) -> Result<SetupFile> {
         return Err(Error::input(format!("{size} bytes are too many for a description file")).at(&full));
     }
     let bytes = std::fs::read(&full).map_err(|e| Error::io("read", &full, e))?;
-    Ok(SetupFile { path: path.to_owned(), text: String::from_utf8_lossy(&bytes).into_owned() })
+    Ok(SetupFile { path: path.to_owned(), text: decoded(&bytes).into_owned() })
 }

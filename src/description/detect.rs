@@ -2,6 +2,7 @@
 //! meaning (as those of TRACE32 exports), or a trace in one file. Looks at names only, not into files.
 
 use super::recording_toml::{CoreDescription, Description, NameList};
+use crate::encoding::read_text;
 use crate::error::{Error, Result};
 use crate::formats::{FORMATS, Part, TraceFormat};
 use std::collections::BTreeMap;
@@ -92,9 +93,7 @@ pub fn plan(
 }
 
 fn read(file: &Path) -> Result<Description> {
-    let bytes = std::fs::read(file).map_err(|e| Error::io("read", file, e))?;
-    let text = String::from_utf8(bytes).map_err(|e| Error::input("not UTF-8 text").at(file).because(e))?;
-    Description::parse(&text, file)
+    Description::parse(&read_text(file)?, file)
 }
 
 fn from_folder(folder: &Path) -> Result<Description> {

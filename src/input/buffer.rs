@@ -75,6 +75,11 @@ impl Buffer {
         }
     }
 
+    /// The content, to be changed.
+    pub(super) fn content_mut(&mut self) -> &mut [u8] {
+        self.memory.get_mut(self.content.clone()).unwrap_or_default()
+    }
+
     /// Keeps the first `length` bytes of the content.
     pub(super) fn truncate(&mut self, length: usize) {
         self.content.end = self.content.end.min(self.content.start + length);

@@ -1,8 +1,10 @@
-//! Bytes in: a file, a pipe or standard input, plain or compressed, as chunks cut at line ends. Knows no
-//! trace format, and holds a fixed number of pieces, whatever the length of the input.
+//! Bytes in: a file, a pipe or standard input, plain or compressed, as chunks cut at line ends. Text in
+//! UTF-16, or in an encoding that the user names, becomes UTF-8 here. Knows no trace format, and holds a
+//! fixed number of pieces, whatever the length of the input.
 
 mod buffer;
 mod direct;
+mod gzip;
 mod pieces;
 mod raw;
 #[cfg(test)]
@@ -13,6 +15,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::encoding::{Encoding, Transcoder, end_lines, has_carriage_returns_only};
 use crate::error::{Error, Result};
 pub use buffer::Buffer;
 use direct::Direct;
@@ -54,6 +57,8 @@ pub struct Provenance {
     /// BLAKE3 of the raw input: `blake3:` and 64 lower-case hexadecimal digits. `None` after
     /// [`Source::skip_digest`].
     pub digest: Option<String>,
+    /// Units of the text that are no characters of its encoding; each became U+FFFD.
+    pub replaced: u64,
 }
 
 /// An open input. Reading is sequential and needs no seeking, so that pipes work like files.
@@ -65,6 +70,12 @@ pub struct Source {
     /// Reads the pieces that are not in the page cache.
     direct: Option<Direct>,
     length: Option<u64>,
+    /// The encoding that the user names.
+    stated: Option<Encoding>,
+    /// Whether the encoding was looked for.
+    is_recognised: bool,
+    /// Turns what is read into UTF-8; `None` if it is UTF-8, or no text.
+    transcoder: Option<Transcoder>,
     /// Decompressed bytes that were not returned yet; `None` if nothing was read.
     buffer: Option<Buffer>,
     at_end: bool,
@@ -112,19 +123,42 @@ impl Source {
         path: &Path,
         length: Option<u64>,
     ) -> Result<Self> {
-        let decoder = Decoder::detect(Raw::new(reader)).map_err(|error| Error::io("read", path, error))?;
+        let mut raw = Raw::new(reader);
+        if let Some((name, program)) = raw.foreign().map_err(|error| Error::io("read", path, error))? {
+            let file = path.display();
+            return Err(Error::input(format!("is packed with {name}, which btfdb does not unpack"))
+                .at(path)
+                .hint(format!("unpack it first, or pipe it: {program} {file} | btfdb ingest DB -")));
+        }
+        let decoder = Decoder::detect(raw).map_err(|error| Error::io("read", path, error))?;
         Ok(Self {
             path: path.to_path_buf(),
             decoder,
             file: None,
             direct: None,
             length,
+            stated: None,
+            is_recognised: false,
+            transcoder: None,
             buffer: None,
             at_end: false,
             spare: Vec::new(),
             index: 0,
             offset: 0,
         })
+    }
+
+    /// The input is text in this encoding. To be called before anything is read.
+    pub fn decode_from(&mut self, encoding: Option<Encoding>) {
+        self.stated = encoding;
+    }
+
+    /// How its text became UTF-8, for people; `None` if it is UTF-8, or no text. Known after the first read.
+    pub fn transcoded(&self) -> Option<String> {
+        let transcoder = self.transcoder.as_ref()?;
+        let encoding = transcoder.encoding().map(|encoding| format!("encoded in {}", encoding.as_str()));
+        let ends = transcoder.carriage_returns.then(|| "in lines that end with CR".to_owned());
+        Some([encoding, ends].into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 
     /// Up to [`HEAD_BYTES`] of the decompressed bytes that come next, without consuming them; fewer only at
@@ -188,11 +222,12 @@ impl Source {
     /// # Errors
     /// `Io` when reading fails.
     pub fn finish(self) -> Result<Provenance> {
-        let Self { path, decoder, direct, .. } = self;
+        let Self { path, decoder, direct, transcoder, .. } = self;
+        let replaced = transcoder.map_or(0, |transcoder| transcoder.replaced);
         let left = direct.map_or(Ok(()), Direct::leave);
         let finished = left.and_then(|()| decoder.into_raw().finish());
         let (bytes, digest) = finished.map_err(|error| Error::io("read", path, error))?;
-        Ok(Provenance { bytes, digest })
+        Ok(Provenance { bytes, digest, replaced })
     }
 
     /// Reads until `wanted` bytes of a piece are in the buffer or the input ends.
@@ -202,7 +237,33 @@ impl Source {
             None => self.begin()?,
         };
         self.read(&mut buffer, wanted)?;
+        if !std::mem::replace(&mut self.is_recognised, true) {
+            self.recognise(&mut buffer, wanted)?;
+        }
         self.buffer = Some(buffer);
+        Ok(())
+    }
+
+    /// Finds out how the text is encoded, from its first bytes, which it decodes.
+    fn recognise(&mut self, buffer: &mut Buffer, wanted: usize) -> Result<()> {
+        let encoding = self.stated.or_else(|| Encoding::detect(buffer));
+        if let Some(encoding) = encoding.filter(|encoding| *encoding != Encoding::Utf8) {
+            let mut transcoder = Transcoder::new(Some(encoding));
+            transcoder.feed(buffer);
+            buffer.clear();
+            (self.transcoder, self.at_end) = (Some(transcoder), false);
+            self.read(buffer, wanted)?;
+        }
+        let head = buffer.get(..buffer.len().min(HEAD_BYTES)).unwrap_or_default();
+        if has_carriage_returns_only(head) {
+            let transcoder = self.transcoder.get_or_insert_with(|| Transcoder::new(None));
+            transcoder.end_lines();
+            end_lines(buffer.content_mut());
+        }
+        if self.transcoder.is_some() {
+            // Its bytes are not those of the file.
+            self.file = None;
+        }
         Ok(())
     }
 
@@ -234,7 +295,12 @@ impl Source {
     /// Reads until `wanted` bytes of a piece are in a buffer or the input ends.
     fn read(&mut self, buffer: &mut Buffer, wanted: usize) -> Result<()> {
         while !self.at_end && buffer.filled() < wanted {
-            match self.decoder.read(buffer.room(wanted)) {
+            let room = buffer.room(wanted);
+            let read = match &mut self.transcoder {
+                None => self.decoder.read(room),
+                Some(transcoder) => transcoder.read(&mut self.decoder, room),
+            };
+            match read {
                 Ok(0) => self.at_end = true,
                 Ok(count) => buffer.add(count),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -5,9 +5,9 @@
 //! plain and compressed inputs, and readers of formats never see it. Reading and hashing are one stage of the
 //! pipeline: what was just read is still in the processor's cache.
 
-use std::io::{self, BufReader, Read};
-
+use super::gzip::Gzip;
 use blake3::Hasher;
+use std::io::{self, BufReader, Read};
 
 /// First bytes of a gzip member (RFC 1952, 2.3.1: ID1, ID2 and the only method, deflate).
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 0x08];
@@ -16,6 +16,18 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// First bytes of a skippable zstd frame after the first one, whose low nibble is its kind (RFC 8878, 3.1.2).
 /// Parallel compressors begin with such a frame.
 const ZSTD_SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
+
+/// First bytes of what btfdb does not unpack: the name, and a program that writes the content to a pipe.
+const FOREIGN: [(&[u8], &str, &str); 8] = [
+    (&[0xfd, b'7', b'z', b'X'], "xz", "xz -dc"),
+    (&[b'P', b'K', 3, 4], "zip", "unzip -p"),
+    (b"BZh", "bzip2", "bzip2 -dc"),
+    (&[b'7', b'z', 0xbc, 0xaf], "7-Zip", "7z x -so"),
+    (&[0x04, 0x22, 0x4d, 0x18], "lz4", "lz4 -dc"),
+    (&[0x1f, 0x9d], "compress", "gzip -dc"),
+    (b"Rar!", "RAR", "unrar p -inul"),
+    (b"LZIP", "lzip", "lzip -dc"),
+];
 
 /// Raw bytes are read in pieces that stay in the core's cache between reading and hashing.
 const READ_BYTES: usize = 256 * 1024;
@@ -52,6 +64,13 @@ impl Raw {
         let missing = ZSTD_MAGIC.len().saturating_sub(self.peeked.len());
         (&mut self.inner).take(missing as u64).read_to_end(&mut self.peeked)?;
         Ok(&self.peeked)
+    }
+
+    /// The name of an archive or a compression that btfdb does not unpack, and a program that does.
+    pub(super) fn foreign(&mut self) -> io::Result<Option<(&'static str, &'static str)>> {
+        let magic = self.peek_magic()?;
+        let found = FOREIGN.iter().find(|(first, ..)| magic.starts_with(first));
+        Ok(found.map(|(_, name, program)| (*name, *program)))
     }
 
     /// Counts and hashes the next bytes of the input.
@@ -98,7 +117,7 @@ pub(super) enum Decoder {
     /// Not compressed.
     Plain(Raw),
     /// One or more gzip members.
-    Gzip(Box<flate2::bufread::MultiGzDecoder<BufReader<Raw>>>),
+    Gzip(Box<Gzip>),
     /// One or more zstd frames.
     Zstd(Box<zstd::stream::read::Decoder<'static, BufReader<Raw>>>),
 }
@@ -109,7 +128,7 @@ impl Decoder {
         let magic = raw.peek_magic()?;
         if magic.starts_with(&GZIP_MAGIC) {
             let buffered = BufReader::with_capacity(READ_BYTES, raw);
-            Ok(Self::Gzip(Box::new(flate2::bufread::MultiGzDecoder::new(buffered))))
+            Ok(Self::Gzip(Box::new(Gzip::new(buffered))))
         } else if magic.starts_with(&ZSTD_MAGIC) || is_skippable_frame(magic) {
             let buffered = BufReader::with_capacity(READ_BYTES, raw);
             Ok(Self::Zstd(Box::new(zstd::stream::read::Decoder::with_buffer(buffered)?)))
@@ -131,7 +150,7 @@ impl Decoder {
     pub(super) fn raw(&self) -> &Raw {
         match self {
             Self::Plain(raw) => raw,
-            Self::Gzip(decoder) => decoder.get_ref().get_ref(),
+            Self::Gzip(decoder) => decoder.raw(),
             Self::Zstd(decoder) => decoder.get_ref().get_ref(),
         }
     }
@@ -140,7 +159,7 @@ impl Decoder {
     pub(super) fn raw_mut(&mut self) -> &mut Raw {
         match self {
             Self::Plain(raw) => raw,
-            Self::Gzip(decoder) => decoder.get_mut().get_mut(),
+            Self::Gzip(decoder) => decoder.raw_mut(),
             Self::Zstd(decoder) => decoder.get_mut().get_mut(),
         }
     }
@@ -149,7 +168,7 @@ impl Decoder {
     pub(super) fn into_raw(self) -> Raw {
         match self {
             Self::Plain(raw) => raw,
-            Self::Gzip(decoder) => decoder.into_inner().into_inner(),
+            Self::Gzip(decoder) => decoder.into_raw(),
             Self::Zstd(decoder) => decoder.finish().into_inner(),
         }
     }

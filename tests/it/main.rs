@@ -17,6 +17,8 @@ mod btf;
 mod cli;
 mod corpus;
 mod documents;
+mod doubts;
+mod encodings;
 mod examples;
 mod faults;
 #[path = "../faulty_disk/mod.rs"]

@@ -4,6 +4,7 @@
 use super::findings::{Finding, Findings};
 use super::formula::Formula;
 use crate::diagnostics::{Severity, excerpt};
+use crate::encoding::decoded;
 use std::collections::HashMap;
 
 /// The definitions of one `eecfg.h`, each list in file order.
@@ -79,7 +80,7 @@ impl Section {
 impl OsHeader {
     /// Parses an `eecfg.h`. Any input gives a result; unusable parts are in [`OsHeader::findings`].
     pub fn parse(bytes: &[u8]) -> OsHeader {
-        let source = String::from_utf8_lossy(bytes);
+        let source = decoded(bytes);
         let mut reader = Reader {
             out: Self::default(),
             values: HashMap::new(),

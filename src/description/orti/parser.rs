@@ -10,20 +10,22 @@ use super::model::{
     Attribute, AttributeKind, AttributeType, EnumElement, EnumValue, Object, ObjectType, Orti,
 };
 use crate::diagnostics::{Severity, excerpt};
+use crate::encoding::{Encoding, decoded};
 
 impl Orti {
     /// Parses an ORTI file. Any input gives a result; unusable parts are in [`Orti::findings`].
     pub fn parse(bytes: &[u8]) -> Orti {
         let mut findings = Findings::default();
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-        if let Err(error) = std::str::from_utf8(bytes) {
+        let is_utf16 = Encoding::detect(bytes).is_some();
+        if let Some(error) = std::str::from_utf8(bytes).err().filter(|_| !is_utf16) {
             let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
             let line = valid.iter().filter(|b| **b == b'\n').count() + 1;
-            let message = "not UTF-8; what cannot be read is replaced by U+FFFD".to_owned();
+            let message = "not UTF-8; other bytes are written as \\x and two digits".to_owned();
             let place = (u32::try_from(line).unwrap_or(u32::MAX), 1);
             findings.push(place, Severity::Info, "not-utf8", message);
         }
-        let source = String::from_utf8_lossy(bytes);
+        let source = decoded(bytes);
         let mut parser = Parser { cursor: Cursor::new(&source, findings), out: Orti::default() };
         parser.file();
         let Parser { mut out, cursor: Cursor { mut findings, .. } } = parser;

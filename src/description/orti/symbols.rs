@@ -3,6 +3,7 @@
 
 use super::findings::{Finding, Findings};
 use crate::diagnostics::{Severity, excerpt};
+use crate::encoding::decoded;
 
 /// Symbols with their addresses, in file order.
 #[derive(Debug, Clone, Default)]
@@ -14,7 +15,7 @@ impl Symbols {
     pub fn parse(bytes: &[u8]) -> (Symbols, Vec<Finding>) {
         let mut symbols = Self::default();
         let mut findings = Findings::default();
-        for (n, line) in String::from_utf8_lossy(bytes).lines().enumerate() {
+        for (n, line) in decoded(bytes).lines().enumerate() {
             let text = line.split('#').next().unwrap_or_default().trim();
             match entry(text) {
                 Line::Symbol(address, name) => symbols.0.push((address, name.to_owned())),

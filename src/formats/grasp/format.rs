@@ -5,6 +5,7 @@ use super::command::{Head, head};
 use super::reader::CommandReader;
 use super::rows::CommandRows;
 use crate::diagnostics::Severity;
+use crate::encoding::escaped;
 use crate::error::{Error, Result};
 use crate::formats::{
     Confidence, Ending, FormatInfo, Header, Input, Output, Reader, RowOrder, Rows, Settings, Setup, Stream,
@@ -69,7 +70,7 @@ impl TraceFormat for Grasp {
 pub fn probe(head_bytes: &[u8]) -> bool {
     let (mut commands, mut others) = (0, 0);
     for line in head_bytes.split(|b| *b == b'\n').take(PROBED_LINES) {
-        let text = String::from_utf8_lossy(line);
+        let text = escaped(line);
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() || text.starts_with('#') {
             continue;

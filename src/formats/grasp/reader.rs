@@ -7,6 +7,7 @@ use super::super::text::{Findings, Line, without_bom};
 use super::command::{Command, Head, Status, head, inner};
 use super::words::{Kind, Stop, Trouble, Word, command, comment, skip_blanks};
 use crate::diagnostics::{Log, Severity};
+use crate::encoding::latin1;
 use crate::input::MAX_LINE;
 use std::borrow::Cow;
 
@@ -77,7 +78,7 @@ impl<'s> CommandReader<'s> {
             Ok(text) => self.text(text, last, take),
             Err(_) => {
                 self.note_lossy(bytes);
-                let text = String::from_utf8_lossy(bytes).into_owned();
+                let text = latin1(bytes).into_owned();
                 self.text(&text, last, take)
             }
         }
@@ -297,7 +298,9 @@ impl<'s> CommandReader<'s> {
         for (n, text) in bytes.split(|b| *b == b'\n').enumerate() {
             if std::str::from_utf8(text).is_err() {
                 let line = Line { number: self.lines + n, text, terminated: true, too_long: false };
-                let message = || "the line has bytes that are no UTF-8; they are replaced".to_owned();
+                let message = || {
+                    "the line has bytes that are no UTF-8; each is read as a character of Latin-1".to_owned()
+                };
                 self.findings.note(line, Severity::Warning, "not-utf8", message);
             }
         }

@@ -4,6 +4,7 @@
 use super::super::RowLines;
 use super::{Line, Names};
 use crate::diagnostics::{Diagnostic, Log, Severity, excerpt};
+use crate::encoding::NOT_UTF8;
 use std::borrow::Cow;
 
 /// Collects findings while a chunk is read.
@@ -51,9 +52,7 @@ impl<'s> Findings<'s> {
             // Ids are in the order of first use, so the next name is first used in a later row.
             let number = rows.find(|(_, used)| **used == id).map_or(0, |(row, _)| lines.line(row) as usize);
             let line = Line { number, text: names.name(id), terminated: true, too_long: false };
-            self.note(line, Severity::Warning, "not-utf8", || {
-                "a name has bytes that are no UTF-8; they are replaced".to_owned()
-            });
+            self.note(line, Severity::Warning, "not-utf8", || NOT_UTF8.to_owned());
         }
     }
 

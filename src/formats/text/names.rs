@@ -2,6 +2,7 @@
 //! the dictionary of a recording, which the collector of the chunks builds from the names of all readers.
 
 use super::{ByteMap, likely, stops};
+use crate::encoding::escaped;
 use crate::names::TextList;
 
 /// More names than an application has entities.
@@ -123,9 +124,9 @@ impl Names {
         None
     }
 
-    /// The names with ids from `first` on, as text; bytes that are not UTF-8 are replaced.
+    /// The names with ids from `first` on, as text; bytes that are not UTF-8 are escaped.
     pub(in crate::formats) fn texts_from(&self, first: u32) -> TextList {
-        (first..self.len()).map(|id| String::from_utf8_lossy(self.name(id))).collect()
+        (first..self.len()).map(|id| escaped(self.name(id))).collect()
     }
 
     /// The number of names, which is the next id.
@@ -185,7 +186,7 @@ mod tests {
         assert_ne!(a, b);
         assert_eq!(names.lossy_from(0).collect::<Vec<_>>(), [a, b]);
         assert_eq!(names.lossy_from(a + 1).collect::<Vec<_>>(), [b]);
-        assert_eq!(names.texts_from(0).get(1), "\u{fffd}");
+        assert_eq!(names.texts_from(0), TextList::from_iter(["ok", "\\xff", "\\xfe"]));
     }
 
     proptest! {

@@ -270,14 +270,14 @@ fn a_trace_is_known_by_its_commands() {
 }
 
 #[test]
-fn bytes_that_are_no_utf8_are_replaced_and_reported() {
+fn bytes_that_are_no_utf8_are_characters_and_reported() {
     let mut rows = Vec::new();
     let mut reader = CommandReader::new("t", 1);
     let taken: Result<(), ()> = reader.chunk(b"plot 1 nop\nplot 2 message {\xff}\n", true, &mut |p, c| {
         rows.push((p.line, c.message.map(str::to_owned)));
         Ok(())
     });
-    assert_eq!((taken, rows), (Ok(()), vec![(1, None), (2, Some("\u{fffd}".to_owned()))]));
+    assert_eq!((taken, rows), (Ok(()), vec![(1, None), (2, Some("\u{ff}".to_owned()))]));
     assert_eq!(reader.take_log().entries()[0].line, Some(2));
 }
 
