@@ -41,7 +41,7 @@ pub fn run(trace: &Path) -> Result<String> {
             let batches = match rows.content {
                 RowsToMake::Batch(batch, _) => vec![batch],
                 RowsToMake::Later(make) => make()?,
-                RowsToMake::NewTrace => Vec::new(),
+                RowsToMake::NewTrace(_) => Vec::new(),
             };
             *tables.entry(rows.table.name).or_default() +=
                 batches.iter().map(|b| b.num_rows()).sum::<usize>();

@@ -2,6 +2,7 @@
 
 use crate::diagnostics::{Log, Severity};
 use crate::error::{Error, ErrorKind};
+use crate::ops::findings::Found;
 use std::io::{IsTerminal, Write};
 
 /// Standard error, with the options of the user.
@@ -30,6 +31,13 @@ impl Ui {
     /// Something the user should know; also with `--quiet`.
     pub fn warning(&self, text: &str) {
         line(&format!("warning: {text}"));
+    }
+
+    /// What makes the results of recordings doubtful.
+    pub fn doubts(&self, doubts: &[Found]) {
+        for doubt in doubts {
+            self.warning(&format!("{}: results are doubtful: {}", doubt.recording, doubt.text()));
+        }
     }
 
     /// An error: what, why, and what to do.

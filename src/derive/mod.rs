@@ -2,6 +2,7 @@
 //! BTF events in time order, mapped or read from a file. Needs no software events and no files.
 
 mod freertos;
+mod occupants;
 mod processes;
 mod records;
 mod runnables;
@@ -9,6 +10,7 @@ mod step;
 
 use crate::btf::{EntityType, Event, NameId, Names};
 use crate::schema::{ProcessInstanceRows, ProcessStateRows, RunnableInstanceRows};
+use occupants::Occupants;
 use processes::Processes;
 use runnables::Runnables;
 
@@ -25,13 +27,61 @@ pub struct Rows {
     pub runnables: RunnableInstanceRows,
 }
 
-/// The number of events that violate a state chart of BTF; 0 for a correct trace.
+/// What a trace does that no system can do, counted; 0 for a correct trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Violations {
     /// Process actions that are not allowed in the current state.
     pub process: u64,
     /// Runnable actions that are not allowed in the current state.
     pub runnable: u64,
+    /// Processes that ran on a core on which another one was running, which was not preempted.
+    pub occupied: u64,
+    /// Instances without an end, although a later instance of their process started.
+    pub endless: u64,
+}
+
+impl Violations {
+    /// Adds those of another part of the trace.
+    pub fn add(&mut self, other: Self) {
+        self.process += other.process;
+        self.runnable += other.runnable;
+        self.occupied += other.occupied;
+        self.endless += other.endless;
+    }
+
+    /// What they mean for results: codes and messages of findings.
+    pub fn doubts(&self) -> Vec<(&'static str, String)> {
+        let chart = self.process + self.runnable;
+        let all = [
+            (
+                chart,
+                "illegal-transition",
+                format!(
+                    "{} process and {} runnable events break the state charts; 'btfdb check' names the places",
+                    self.process, self.runnable
+                ),
+            ),
+            (
+                self.occupied,
+                "core-occupied",
+                format!(
+                    "{} times a process runs on a core on which another one runs: that one is taken for preempted until \
+                 the core is free again; 'btfdb check' names the places",
+                    self.occupied
+                ),
+            ),
+            (
+                self.endless,
+                "instance-without-end",
+                format!(
+                    "{} instances do not end, although the next one of their process starts: SELECT * FROM \
+                 process_instance WHERE terminate_at IS NULL",
+                    self.endless
+                ),
+            ),
+        ];
+        all.into_iter().filter(|(count, ..)| *count > 0).map(|(_, code, message)| (code, message)).collect()
+    }
 }
 
 /// The state of all open instances. An instance whose first event is not its activation existed before the
@@ -54,6 +104,7 @@ impl Derive {
     pub fn of_foreign_trace(begin: i64) -> Self {
         let mut derive = Self::new(begin);
         derive.processes.starts_are_activations = true;
+        derive.processes.occupants = Some(Occupants::default());
         derive
     }
 
@@ -79,7 +130,7 @@ impl Derive {
     pub fn finish(&mut self, end: i64, names: &Names) -> Violations {
         self.processes.finish(end, names, &mut self.rows);
         self.runnables.finish(end, names, &mut self.rows.runnables);
-        Violations { process: self.processes.violations, runnable: self.runnables.violations }
+        Violations { runnable: self.runnables.violations, ..self.processes.violations }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Instances and states of tasks and ISRs. Not runnables.
 
-use super::Rows;
+use super::occupants::Occupants;
+use super::{Rows, Violations};
 use crate::btf::spec::process_transition;
-use crate::btf::{Action, EntityType, Event, NameId, Names, State};
+use crate::btf::{Action, Actor, EntityType, Event, NameId, Names, State};
 use crate::names::IdMap;
 use crate::schema::{ProcessInstanceRow, ProcessStateRow};
 use std::collections::hash_map::Entry;
@@ -28,6 +29,8 @@ struct Open {
     cut: bool,
     /// The state is unknown until the next event (after a gap).
     lost: bool,
+    /// Its state on the core that another process has taken from it, without an event: it is taken for READY.
+    suspended: Option<State>,
 }
 
 #[derive(Debug, Default)]
@@ -37,7 +40,11 @@ pub(super) struct Processes {
     /// Consecutive lost activations: the number of the last one, and their count.
     lost: IdMap<NameId, (i64, i64)>,
     born: u64,
-    pub violations: u64,
+    pub violations: Violations,
+    /// For traces whose writers may leave out preemptions.
+    pub occupants: Option<Occupants>,
+    /// The instance of each process that started last, by `Open::born`; only with `occupants`.
+    started: IdMap<NameId, u64>,
     /// An instance that starts without an activation was not in state ACTIVE before.
     pub starts_are_activations: bool,
 }
@@ -72,6 +79,10 @@ impl Processes {
             return;
         }
         let Some((from, to)) = process_transition(event.action) else { return };
+        let actor = (event.target, event.target_instance);
+        if self.occupants.is_some() {
+            self.back_on_core(actor, event.time, names, rows);
+        }
         let mut open = match self.open.entry((event.target, event.target_instance)) {
             Entry::Occupied(open) => open,
             Entry::Vacant(place) => {
@@ -89,9 +100,45 @@ impl Processes {
                 place.insert_entry(open)
             }
         };
-        let ended = open.get_mut().event(event, (from, to), names, rows, &mut self.violations);
+        let ended = open.get_mut().event(event, (from, to), names, rows, &mut self.violations.process);
+        let (born, core) = (open.get().born, open.get().core);
         if ended {
             open.remove().write(Some(event.time), names, rows);
+        }
+        if self.occupants.is_some() {
+            if event.action == Action::Start {
+                self.started.insert(event.target, born);
+            }
+            if let Some(core) = core.filter(|_| event.action != Action::Activate) {
+                self.occupy(core, actor, to, event.time, names, rows);
+            }
+        }
+    }
+
+    /// An instance leads to state `to` on `core`: it may take the place of another one, or give it back.
+    fn occupy(&mut self, core: NameId, actor: Actor, to: State, time: i64, names: &Names, rows: &mut Rows) {
+        let Some(occupants) = &mut self.occupants else { return };
+        if !matches!(to, State::Running | State::Polling) {
+            if let Some(other) = occupants.leave(core, actor) {
+                self.back_on_core(other, time, names, rows);
+            }
+            return;
+        }
+        let taken = occupants.enter(core, actor).and_then(|other| self.open.get_mut(&other));
+        if let Some(open) = taken.filter(|open| !open.lost && open.suspended.is_none()) {
+            open.leave(time, names, rows);
+            (open.suspended, open.state, open.since) = (Some(open.state), State::Ready, time);
+        }
+    }
+
+    /// Ends the time for which another process had the core of an instance, if one had.
+    fn back_on_core(&mut self, actor: Actor, time: i64, names: &Names, rows: &mut Rows) {
+        let Some(open) = self.open.get_mut(&actor) else { return };
+        if let Some(state) = open.suspended.take() {
+            // Events of one instant may be in any order.
+            self.violations.occupied += u64::from(time > open.since);
+            open.leave(time, names, rows);
+            (open.state, open.since) = (state, time);
         }
     }
 
@@ -105,7 +152,11 @@ impl Processes {
             }
             open.cut = true;
             open.lost = true;
+            open.suspended = None;
             open.since = end;
+        }
+        if let Some(occupants) = &mut self.occupants {
+            occupants.forget(core);
         }
     }
 
@@ -113,6 +164,9 @@ impl Processes {
         let mut rest: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
         rest.sort_unstable_by_key(|o| o.born);
         for mut open in rest {
+            let is_followed = self.started.get(&open.process).is_some_and(|born| *born > open.born);
+            self.violations.endless += u64::from(is_followed && open.start_at.is_some());
+            self.violations.occupied += u64::from(open.suspended.is_some() && end > open.since);
             if !open.lost {
                 open.leave(end, names, rows);
             }
@@ -172,6 +226,7 @@ impl Open {
             lost_before: None,
             cut,
             lost: false,
+            suspended: None,
         }
     }
 

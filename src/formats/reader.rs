@@ -150,8 +150,9 @@ pub enum RowsToMake {
     Batch(RecordBatch, Option<Lines>),
     /// Rows sorted by time that another thread makes. Those of one table and core are made in order.
     Later(Box<dyn FnOnce() -> Result<Vec<RecordBatch>> + Send>),
-    /// None: what follows is another trace, whatever its times.
-    NewTrace,
+    /// None: what follows is another trace, or of a clock that was set back, whatever its times. The text is
+    /// for the finding about its first time.
+    NewTrace(String),
 }
 
 impl Rows {
@@ -168,9 +169,9 @@ impl Rows {
         Self { table, core: None, content: RowsToMake::Later(Box::new(make)) }
     }
 
-    /// The end of a trace that is followed by another one in the same input.
-    pub fn new_trace(table: &'static TableSpec) -> Self {
-        Self { table, core: None, content: RowsToMake::NewTrace }
+    /// The end of a trace that is followed by another one in the same input; `why` is for a finding.
+    pub fn new_trace(table: &'static TableSpec, why: String) -> Self {
+        Self { table, core: None, content: RowsToMake::NewTrace(why) }
     }
 
     /// The same rows, of a core.

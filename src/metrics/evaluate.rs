@@ -1,7 +1,7 @@
 //! Runs metrics and summarises their samples: count, minimum, average, maximum, standard deviation,
 //! percentiles, jitter, and the instants of the extremes. Not for what a metric measures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use arrow::array::RecordBatch;
 
@@ -11,8 +11,9 @@ use super::statistics::{Samples, Statistics};
 use super::summary::{Histogram, Line, summary};
 use crate::engine::{AssumedOrder, Param, ResultStream, Session, is_out_of_order};
 use crate::error::{Error, Result, did_you_mean};
-use crate::library::Metric;
+use crate::library::{Fold, Metric};
 use crate::pipeline::fan_out;
+use crate::schema::result::{Integers, Texts, columns};
 use crate::time::TimeWindows;
 
 /// The part of a database that metrics are computed from.
@@ -132,7 +133,7 @@ fn samples(session: &Session, metric: &Metric, filter: &MetricFilter) -> Result<
     }
     let mut sql =
         format!("SELECT recording, entity, type, core, value, at FROM (\n{}\n) AS sample", metric.sql);
-    let span = span(session, filter);
+    let span = span(session, metric, filter)?;
     let mut params = vec![("from", span.from), ("to", span.to)];
     let mut conditions = Vec::new();
     if metric.params.is_empty() {
@@ -164,11 +165,23 @@ fn samples(session: &Session, metric: &Metric, filter: &MetricFilter) -> Result<
 }
 
 /// The requested time.
-fn span(session: &Session, filter: &MetricFilter) -> Span {
+fn span(session: &Session, metric: &Metric, filter: &MetricFilter) -> Result<Span> {
     let recordings = session.database().recordings().iter();
     let recordings = recordings.filter_map(|r| Some((r.name.clone(), r.begin_at.zip(r.end_at)?))).collect();
     let (from, to) = (filter.from.unwrap_or(i64::MIN), filter.to.unwrap_or(i64::MAX));
-    Span { from, to, windows: filter.windows, recordings }
+    let mut between: HashMap<String, Vec<(i64, i64)>> = HashMap::new();
+    if metric.fold == Some(Fold::Share) {
+        let sql = "SELECT recording, begin_at, end_at FROM gap WHERE reason = 'clock_set_back'";
+        for batch in session.sql(sql, &[])? {
+            let batch = batch?;
+            let (recordings, [begins, ends]): (Texts, [Integers; 2]) = columns(&batch)?;
+            for row in 0..batch.num_rows() {
+                let gap = (begins.value(row), ends.value(row));
+                between.entry(recordings.value(row).to_owned()).or_default().push(gap);
+            }
+        }
+    }
+    Ok(Span { from, to, windows: filter.windows, recordings, between })
 }
 
 fn collect(

@@ -33,6 +33,8 @@ pub(super) struct Span {
     pub windows: Option<TimeWindows>,
     /// Begin and end of every recording.
     pub recordings: HashMap<String, (i64, i64)>,
+    /// The times between the traces of a recording whose clock was set back: they are no time of the system.
+    pub between: HashMap<String, Vec<(i64, i64)>>,
 }
 
 impl Span {
@@ -41,6 +43,14 @@ impl Span {
         let (begin, end) = *self.recordings.get(recording)?;
         let (begin, end) = (begin.max(self.from), end.min(self.to));
         (begin < end).then_some((begin, end))
+    }
+
+    /// The ticks of a part of a recording.
+    fn available(&self, recording: &str, (begin, end): (i64, i64)) -> i128 {
+        let length = |(begin, end): (i64, i64)| (i128::from(end) - i128::from(begin)).max(0);
+        let between = self.between.get(recording).into_iter().flatten();
+        let left_out = between.map(|(from, to)| length((begin.max(*from), end.min(*to))));
+        length((begin, end)) - left_out.sum::<i128>()
     }
 }
 
@@ -64,16 +74,18 @@ impl Cell {
     }
 
     /// The samples: a single one for sums and shares. `part` is the part of the recording in the cell.
-    fn samples(self, part: Option<(i64, i64)>) -> Samples {
+    fn samples(self, recording: &str, part: Option<(i64, i64)>, span: &Span) -> Samples {
         let mut samples = Samples::default();
         match (self, part) {
             (Self::Samples(all), _) => return all,
             (Self::Sum(sum, first), _) => {
                 samples.push_integer(sum.clamp(i64::MIN.into(), i64::MAX.into()) as i64, first);
             }
-            (Self::Share(ticks), Some((begin, end))) => {
-                let available = i128::from(end) - i128::from(begin);
-                samples.push_fraction(100.0 * ticks as f64 / available as f64, Some(begin));
+            (Self::Share(ticks), Some(part)) => {
+                let available = span.available(recording, part);
+                if available > 0 {
+                    samples.push_fraction(100.0 * ticks as f64 / available as f64, Some(part.0));
+                }
             }
             (Self::Share(_), None) => {}
         }
@@ -227,7 +239,8 @@ impl<'a> Collector<'a> {
             }
             let Some(windows) = self.span.windows else {
                 let cell = line.all.pop().map_or_else(|| Cell::new(fold), |(_, cell)| cell);
-                found.insert(line.key, cell.samples(line.part));
+                let samples = cell.samples(&line.key.recording, line.part, self.span);
+                found.insert(line.key, samples);
                 continue;
             };
             if let (Some((begin, end)), true) = (line.part, fold.is_some()) {
@@ -239,7 +252,8 @@ impl<'a> Collector<'a> {
                 let end = windows.end(begin);
                 let part = line.part.map(|(from, to)| (begin.max(from), end.min(to)));
                 let key = Key { window: Some((begin, end)), ..line.key.clone() };
-                found.insert(key, cell.samples(part));
+                let samples = cell.samples(&key.recording, part, self.span);
+                found.insert(key, samples);
             }
         }
         Ok(found)

@@ -72,6 +72,11 @@ impl MergedNames {
         }
     }
 
+    /// The text of a key.
+    pub fn text(&self, key: u32) -> &str {
+        self.names.text(key)
+    }
+
     pub fn names_mut(&mut self) -> &mut Interner {
         &mut self.names
     }

@@ -1,5 +1,6 @@
 //! How recordings are ingested. Not the ingest (see `ingest`).
 
+use crate::encoding::Encoding;
 use crate::error::Result;
 use crate::formats::{FORMATS, TraceFormat};
 use crate::options::OptionValues;
@@ -38,6 +39,8 @@ pub struct Options {
     pub formats: &'static [&'static dyn TraceFormat],
     /// The format that inputs are said to be of; told by content when `None`.
     pub format: Option<&'static dyn TraceFormat>,
+    /// How text inputs are encoded; told by content when `None`: UTF-8 or UTF-16.
+    pub encoding: Option<Encoding>,
     /// Options of the formats.
     pub of_formats: OptionValues,
     /// Which rows are kept; all when `None`.
@@ -57,6 +60,7 @@ impl Default for Options {
             strict: false,
             formats: FORMATS,
             format: None,
+            encoding: None,
             of_formats: OptionValues::default(),
             keep: None,
             digest: true,

@@ -8,6 +8,7 @@ pub mod compare;
 mod control;
 mod derived;
 mod describe;
+pub mod findings;
 pub mod ingest;
 mod ingest_options;
 mod keep;

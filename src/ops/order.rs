@@ -19,13 +19,15 @@ pub(super) struct Sorter {
     given: Option<i64>,
     /// Time of the previous row of the input.
     before: Option<i64>,
+    /// Why the next row may be earlier: it belongs to another trace.
+    why: Option<String>,
     /// How many rows were earlier than the row before them.
     pub steps_back: u64,
 }
 
 impl Sorter {
     pub fn new(time: &'static str, order: RowOrder) -> Self {
-        Self { time, order, held: None, given: None, before: None, steps_back: 0 }
+        Self { time, order, held: None, given: None, before: None, why: None, steps_back: 0 }
     }
 
     /// Adds the next rows of the input; appends sorted ones to `out`.
@@ -69,6 +71,7 @@ impl Sorter {
         log: &mut Log,
     ) -> Result<()> {
         let times = self.times(batch)?;
+        let mut why = self.why.take();
         let follows = self.before.zip(times.first()).is_none_or(|(before, first)| before <= *first);
         if follows && times.is_sorted() {
             self.before = times.last().copied().or(self.before);
@@ -77,18 +80,28 @@ impl Sorter {
         for (row, time) in times.iter().enumerate() {
             let Some(before) = self.before.replace(*time).filter(|before| time < before) else { continue };
             self.steps_back += 1;
+            let why = why.take().map_or(String::new(), |why| format!(": {why}"));
             if let Disorder::Fault(severity) = disorder {
                 log.push(Diagnostic {
                     source: source.to_owned(),
                     line: lines.map(|lines| lines.line(row)),
                     severity,
                     code: STEPS_BACK,
-                    message: format!("time runs backwards by {} ticks, to {time}", before.abs_diff(*time)),
+                    message: format!(
+                        "time runs backwards by {} ticks, to {time}{why}",
+                        before.abs_diff(*time)
+                    ),
                     text: String::new(),
                 });
             }
         }
         Ok(())
+    }
+
+    /// What follows is another trace, for this reason.
+    pub fn begin_another(&mut self, why: String, out: &mut Vec<RecordBatch>) {
+        self.end_trace(out);
+        self.why = Some(why);
     }
 
     /// What follows is another trace, whatever its times.

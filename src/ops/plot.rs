@@ -1,8 +1,9 @@
 //! `plot`: prepares pictures for their formats. Not what is drawn (see [`crate::plot`]), nor how (see
 //! [`crate::render`]).
 
+use crate::encoding::read_text;
 use crate::engine::Session;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::picture::Picture;
 use crate::plot::{Request, plot};
 use crate::require::Requirements;
@@ -70,7 +71,7 @@ pub fn image(svg: String, format: PictureFormat, scale: f32) -> Result<Vec<u8>> 
 /// # Errors
 /// When the file is missing or has mistakes.
 pub fn deadlines(file: &Path, scale: TimeScale) -> Result<Vec<(String, i64)>> {
-    let text = std::fs::read_to_string(file).map_err(|e| Error::io("read", file, e))?;
+    let text = read_text(file)?;
     let requirements = Requirements::parse(&text, file)?;
     requirements.deadline.iter().map(|d| Ok((d.entity.clone(), d.deadline.ticks(scale)?))).collect()
 }
@@ -82,5 +83,5 @@ fn png(svg: &str, scale: f32) -> Result<Vec<u8>> {
 
 #[cfg(not(feature = "png"))]
 fn png(_: &str, _: f32) -> Result<Vec<u8>> {
-    Err(Error::usage("this btfdb was built without PNG").hint("use --format svg"))
+    Err(crate::error::Error::usage("this btfdb was built without PNG").hint("use --format svg"))
 }

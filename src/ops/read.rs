@@ -3,11 +3,11 @@
 //! recording afterwards (see `ingest`).
 
 use super::control::Control;
-use super::derived::Derived;
+use super::derived::{Derived, Ended};
 use super::order::{Sorter, note_expected};
 use super::parts::{Parts, Runs, locked};
 use crate::derive::{Dialect, Violations};
-use crate::diagnostics::{Log, Severity};
+use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{
     ChunkParser, Counts, Disorder, Ending, Gap, Output, Parsed, Reader, RowOrder, RowSink, Rows, RowsToMake,
@@ -19,7 +19,7 @@ use crate::schema::{TableSpec, tables};
 use crate::store::{StagedFile, Transaction};
 use arrow::array::RecordBatch;
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// More parsers would only wait for the disk.
@@ -75,7 +75,11 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
     let derives = target.format.info().fills(tables::BTF_EVENT);
     let threads = threads.min(target.format.info().threads_per_input);
     Pipeline::run(threads, |pipeline| {
-        let derive = |derived: &mut Derived<'_>, batch: RecordBatch| derived.take(&batch);
+        let derive = |derived: &mut Derived<'_>, rows: Option<RecordBatch>| match rows {
+            Some(batch) => derived.take(&batch),
+            None => derived.end_trace(),
+        };
+        let transcoded = input.source.transcoded();
         let mut tables = Tables {
             pipeline,
             target,
@@ -87,17 +91,31 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
             noted: 0,
         };
         let mut out = Output::new(&input.name, &mut tables);
+        if let Some(how) = transcoded {
+            out.find(None, Severity::Info, "transcoded", format!("the text is {how}; it is read as UTF-8"));
+        }
         let provenance = read_chunks(pipeline, input.source, (control, threads), &mut *reader, &mut out)?;
         out.note_end();
         let ending = reader.finish(&mut out)?;
+        refuse_times(&out.log, out.counts, &input.path)?;
         out.note_end();
         if out.counts.rows == 0 {
             out.find(None, Severity::Warning, "no-events", target.format.info().no_events);
         }
-        let Output { log, counts, gaps, .. } = out;
+        let Output { mut log, counts, mut gaps, .. } = out;
         let steps_back = ending.backwards + tables.steps_back();
-        let Finished { files, span, violations } = tables.finish()?;
-        let derived = violations.map(|violations| (dialect, violations));
+        let Finished { files, span, derived } = tables.finish()?;
+        if provenance.replaced > 0 {
+            let message = format!("{} characters are not those of the encoding", provenance.replaced);
+            log.push(of_input(&input.name, Severity::Warning, "not-utf16", message));
+        }
+        let derived = derived.map(|derived| {
+            gaps.extend(derived.gaps);
+            derived.doubts.iter().for_each(|(code, message)| {
+                log.push(of_input(&input.name, Severity::Warning, code, message.clone()));
+            });
+            (dialect, derived.violations)
+        });
         let (name, path, core) = (input.name.clone(), input.path.clone(), input.core.clone());
         Ok(ReadInput {
             name,
@@ -114,6 +132,24 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
             derived,
         })
     })
+}
+
+fn of_input(source: &str, severity: Severity, code: &'static str, message: String) -> Diagnostic {
+    Diagnostic { source: source.to_owned(), line: None, severity, code, message, text: String::new() }
+}
+
+/// The code of times that do not fit 64 bits in the database's time scale.
+const TIME_OVERFLOW: &str = "time-overflow";
+
+/// Refuses an input most of whose times do not fit: what is left of it would be no trace.
+fn refuse_times(log: &Log, counts: Counts, path: &Path) -> Result<()> {
+    let cut = log.count_of(TIME_OVERFLOW);
+    if cut == 0 || cut <= counts.rows {
+        return Ok(());
+    }
+    Err(Error::input("most times do not fit 64 bits in the time scale of the database")
+        .at(path)
+        .hint("nothing was written; use another database, which counts in ns: --time-scale ns"))
 }
 
 /// Passes all chunks of an input to its reader, in order; parsers of the reader run on several threads.
@@ -191,7 +227,8 @@ struct Tables<'c, 'a> {
     control: &'a Control,
     source: &'c str,
     tables: Vec<TableInMaking<'c, 'a>>,
-    derived: Option<Sink<'c, 'a, Derived<'a>, RecordBatch>>,
+    /// Takes batches of events, and `None` where another trace begins.
+    derived: Option<Sink<'c, 'a, Derived<'a>, Option<RecordBatch>>>,
     /// Batches between the sorter and the sinks.
     sorted: Vec<RecordBatch>,
     /// Steps back in time that were already reported.
@@ -220,7 +257,7 @@ enum TableWriting<'a> {
 struct Finished {
     files: Vec<StagedFile>,
     span: Option<(i64, i64)>,
-    violations: Option<Violations>,
+    derived: Option<Ended>,
 }
 
 impl<'a> Tables<'_, 'a> {
@@ -261,7 +298,7 @@ impl<'a> Tables<'_, 'a> {
             if let Some(derived) = &self.derived
                 && table.table.name == tables::BTF_EVENT.name
             {
-                derived.push(batch.clone())?;
+                derived.push(Some(batch.clone()))?;
             }
             table.sink.push(ToWrite::Batch(batch))?;
         }
@@ -276,7 +313,7 @@ impl<'a> Tables<'_, 'a> {
             }
             self.give(place)?;
         }
-        let mut finished = Finished { files: Vec::new(), span: None, violations: None };
+        let mut finished = Finished { files: Vec::new(), span: None, derived: None };
         for table in self.tables {
             let (files, span) = table.sink.finish()?.finish()?;
             finished.files.extend(files);
@@ -285,9 +322,9 @@ impl<'a> Tables<'_, 'a> {
             finished.span = begin.zip(last.max(finished.span.map(|s| s.1)));
         }
         if let Some(derived) = self.derived {
-            let (files, violations) = derived.finish()?.finish()?;
-            finished.files.extend(files);
-            finished.violations = Some(violations);
+            let mut ended = derived.finish()?.finish()?;
+            finished.files.append(&mut ended.files);
+            finished.derived = Some(ended);
         }
         Ok(finished)
     }
@@ -311,9 +348,14 @@ impl RowSink for Tables<'_, '_> {
                 self.give(place)
             }
             RowsToMake::Later(make) => table.sink.push(ToWrite::Later(make)),
-            RowsToMake::NewTrace => {
-                table.sorter.end_trace(&mut self.sorted);
-                self.give(place)
+            RowsToMake::NewTrace(why) => {
+                table.sorter.begin_another(why, &mut self.sorted);
+                let is_derived = table.table.name == tables::BTF_EVENT.name;
+                self.give(place)?;
+                match &self.derived {
+                    Some(derived) if is_derived => derived.push(None),
+                    _ => Ok(()),
+                }
             }
         }
     }

@@ -79,6 +79,7 @@ fn recognise(formats: &[Format], head: &[u8]) -> Option<(Format, Confidence)> {
 
 fn open_input(planned: &PlannedInput, options: &Options, scale: TimeScale) -> Result<Input> {
     let mut source = Source::open(&planned.path)?;
+    source.decode_from(options.encoding);
     if !options.digest {
         source.skip_digest();
     }

@@ -2,6 +2,7 @@
 
 use super::Control;
 use super::open::{OpenOptions, Trace};
+use crate::encoding::read_text;
 use crate::error::{Error, ErrorKind, Result};
 use crate::require::{Outcome, Requirements, measure};
 use crate::time::TimeScale;
@@ -28,7 +29,7 @@ pub fn requirements(
     options: &OpenOptions,
     control: &Arc<Control>,
 ) -> Result<Measured> {
-    let text = std::fs::read_to_string(file).map_err(|e| Error::io("read", file, e))?;
+    let text = read_text(file)?;
     let requirements = Requirements::parse(&text, file)?;
     let mut trace = Trace::open(trace, options, control)?;
     trace.session = trace.session.with_chains(&requirements.chains())?;

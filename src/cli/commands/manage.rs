@@ -2,8 +2,10 @@
 
 use super::super::ui::Ui;
 use super::output;
+use crate::diagnostics::Severity;
 use crate::error::Result;
 use crate::ops;
+use crate::ops::findings::findings;
 use crate::store::{self, Database, RealDisk};
 use crate::time::format_duration;
 use clap::Args;
@@ -48,6 +50,10 @@ pub(super) fn info(args: &InfoArgs) -> Result<u8> {
         if let Some((begin, end)) = recording.range {
             let length = format_duration(end.saturating_sub(begin), scale);
             text.push_str(&format!("time        {begin} to {end} {} ({length})\n", scale.as_str()));
+        }
+        for found in findings(&db, Some(&recording.name))?.iter().filter(|f| f.severity > Severity::Info) {
+            let doubt = if found.is_doubt() { "; results are doubtful" } else { "" };
+            text.push_str(&format!("{:<11} {}{doubt}\n", found.severity.as_str(), found.text()));
         }
         text.push_str(&format!("{:<20} {:>12} {:>14} {:>6}\n", "table", "rows", "bytes", "files"));
         for (table, files, rows, bytes) in recording.tables {

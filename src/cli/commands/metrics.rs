@@ -8,7 +8,7 @@ use crate::engine::queries_with_folders;
 use crate::error::{Error, Result};
 use crate::library::{Metric, Queries};
 use crate::metrics::{MEASUREMENT, MEASUREMENT_SQL, MetricFilter, bins_of};
-use crate::ops::{self, metrics::is_measurement};
+use crate::ops::{self, findings::doubts, metrics::is_measurement};
 use crate::render::Format;
 use crate::time::{TimeScale, TimeWindows};
 use clap::Args;
@@ -94,6 +94,7 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
         to: parse::time("--to", args.to.as_deref(), scale)?,
         windows: windows(args, scale)?,
     };
+    ui.doubts(&doubts(session.database(), args.recording.as_deref())?);
     let result = if args.histogram {
         let histograms = ops::metrics::histograms(&session, &args.metrics, &filter)?;
         let mut target = output::Target::open(args.output.output.as_deref(), args.output.force)?;

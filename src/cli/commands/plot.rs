@@ -8,6 +8,7 @@ use super::output::Target;
 use super::{parse, query};
 use crate::engine::queries_with_folders;
 use crate::error::{Error, Result};
+use crate::ops::findings::doubts;
 use crate::ops::plot::{PictureFormat, deadlines, image, timeline};
 use crate::picture::{Picture, exact};
 use crate::plot::{Around, ChartRequest, Form, Request, Rows, chart};
@@ -121,6 +122,7 @@ pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
         entities: args.entity.clone(),
         types: args.types.clone(),
     };
+    ui.doubts(&doubts(session.database(), args.recording.as_deref())?);
     let mut target = Target::open(Some(&args.output), args.force)?;
     let svg = match args.chart {
         Some(_) if format == PictureFormat::Html => {

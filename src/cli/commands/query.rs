@@ -4,6 +4,7 @@ use super::super::args::{KernelArgs, Limits, Output, SqlPath};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{output, parse};
+use crate::encoding::read_text;
 use crate::engine::{Session, SessionOptions, queries_with_folders, split};
 use crate::error::{Error, Result};
 use crate::library::Queries;
@@ -55,7 +56,7 @@ pub struct QueryArgs {
 pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
     let script = match (&args.sql, &args.file) {
         (Some(sql), _) => sql.clone(),
-        (None, Some(file)) => std::fs::read_to_string(file).map_err(|e| Error::io("read", file, e))?,
+        (None, Some(file)) => read_text(file)?,
         (None, None) => return Err(Error::usage("give SQL text or -f FILE")),
     };
     let statements = split(&script)?;
@@ -105,7 +106,7 @@ pub(in crate::cli) fn session(
 ) -> Result<Session> {
     let session = Session::open_with(database, session_options(limits)?, queries)?.with_interrupt(interrupt);
     let Some(file) = chains else { return Ok(session) };
-    let text = std::fs::read_to_string(file).map_err(|e| Error::io("read", file, e))?;
+    let text = read_text(file)?;
     session.with_chains(&Requirements::parse_chains(&text, file)?)
 }
 

@@ -3,9 +3,12 @@
 //! parse.
 
 use super::chunk::MAX_NOTES;
+use super::steps::{Counter, Restart, Steps};
 use super::{DeltaStart, EventRows, Header, Keyword, LineKind, OtherLine};
+use crate::btf::spec::process_transition;
+use crate::btf::{Action, EntityType};
 use crate::diagnostics::{Diagnostic, Severity};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::formats::text::MAX_NAMES;
 use crate::formats::{Output, Rows};
 use crate::names::{Interner, MergedNames, NameColumn};
@@ -24,8 +27,10 @@ pub(super) struct Assembler {
     line_rows: BtfLineRows,
     /// Number of events so far: the `seq` of the next one.
     seq: i64,
-    /// Time of the previous event, in file order.
-    before: Option<i64>,
+    /// Steps back in time.
+    steps: Steps,
+    /// The counter of the writer, if the user says that it overflows.
+    counter: Option<Counter>,
     /// Numbers that no table of the file explains.
     undefined: HashSet<String>,
     names: MergedNames,
@@ -38,14 +43,16 @@ pub(super) struct Assembler {
 }
 
 impl Assembler {
-    /// `name` is the path given by the user; times become ticks of `scale`.
-    pub fn new(name: &str, scale: TimeScale) -> Self {
+    /// `name` is the path given by the user; times become ticks of `scale`, and go on over the overflows of
+    /// `counter`.
+    pub fn new(name: &str, scale: TimeScale, counter: Option<Counter>) -> Self {
         Self {
             name: name.to_owned(),
             scale,
             line_rows: BtfLineRows::new(),
             seq: 0,
-            before: None,
+            steps: Steps::default(),
+            counter,
             undefined: HashSet::new(),
             names: MergedNames::default(),
             words: MergedNames::default(),
@@ -63,32 +70,35 @@ impl Assembler {
         out.log.merge(log);
         let others = std::mem::take(&mut rows.others);
         let mut from = 0;
-        let mut restart = None;
+        let mut headers = Vec::new();
         for other in &others {
             let to = other.before as usize;
-            self.segment(&mut rows, from, to, out);
+            self.segment(&mut rows, from, to, out)?;
             from = to;
             if self.other(other, out) {
-                restart = Some(to);
+                headers.push(to);
             }
         }
         let all = rows.time.len();
-        self.segment(&mut rows, from, all, out);
+        self.segment(&mut rows, from, all, out)?;
         let lines_before = out.counts.lines;
         out.counts.add(&rows.counts);
-        let previous = self.before;
-        self.before = rows.time.last().copied().or(previous);
-        // A header between events whose times start again: another trace was appended.
-        match restart.filter(|r| begins_anew(&rows.time, *r, previous)) {
-            Some(at) => {
-                let later = split_off(&mut rows, at);
-                self.emit(rows, lines_before, out)?;
-                out.rows(Rows::new_trace(tables::BTF_EVENT))?;
-                self.emit(later, lines_before, out)?;
-            }
-            None => self.emit(rows, lines_before, out)?,
+        let restarts = self.restarts(&rows, &headers);
+        let mut later = Vec::new();
+        for restart in restarts.iter().rev() {
+            later.push((restart, split_off(&mut rows, restart.row)));
         }
+        self.emit(rows, lines_before, out)?;
+        for (restart, rows) in later.into_iter().rev() {
+            let why = restart.why(self.header.scale(), self.scale);
+            out.rows(Rows::new_trace(tables::BTF_EVENT, why))?;
+            self.emit(rows, lines_before, out)?;
+        }
+        let names = self.names.names_mut().len();
         [&mut self.names, &mut self.words].into_iter().for_each(|names| names.trim(MAX_NAMES));
+        if self.names.names_mut().len() < names {
+            self.steps.forget_places();
+        }
         self.notes.trim(MAX_NOTES);
         if self.line_rows.len() >= LINES_OUT {
             self.emit_lines(out)?;
@@ -131,34 +141,77 @@ impl Assembler {
         other.kind == LineKind::Parameter && version
     }
 
+    /// Where another trace begins.
+    fn restarts(&mut self, rows: &EventRows, headers: &[usize]) -> Vec<Restart> {
+        let words = &self.words;
+        let mut kinds: HashMap<(u32, u32), bool> = HashMap::new();
+        // The source of these events is the core that the process is on.
+        let is_on_core = |(kind, action): (u32, u32)| {
+            let kind = EntityType::parse_tolerant(words.text(kind));
+            let action = Action::parse_tolerant(words.text(action));
+            let is_process = matches!(kind, Some(EntityType::Task | EntityType::Isr));
+            is_process && action.is_some_and(|a| a != Action::Activate && process_transition(a).is_some())
+        };
+        let place_of = |row: usize| {
+            let words = (*rows.target_type.get(row)?, *rows.action.get(row)?);
+            let place = (*rows.source.get(row)?, *rows.target.get(row)?);
+            kinds.entry(words).or_insert_with(|| is_on_core(words)).then_some(place)
+        };
+        self.steps.restarts(&rows.time, headers, place_of)
+    }
+
     /// Applies the header to the rows `[from, to)`.
-    fn segment(&mut self, rows: &mut EventRows, from: usize, to: usize, out: &mut Output<'_>) {
+    fn segment(&mut self, rows: &mut EventRows, from: usize, to: usize, out: &mut Output<'_>) -> Result<()> {
         if from >= to {
-            return;
+            return Ok(());
         }
-        self.scale_times(rows, from, to, out);
+        self.header.has_events = true;
+        self.continue_times(rows, from, to, out)?;
+        self.scale_times(rows, from, to, out)?;
         if self.header.has_ids() {
             self.name_numbers(rows, from, to, out);
         }
+        Ok(())
     }
 
-    fn scale_times(&self, rows: &mut EventRows, from: usize, to: usize, out: &mut Output<'_>) {
+    /// Continues the times over the overflows of a counter.
+    fn continue_times(
+        &mut self,
+        rows: &mut EventRows,
+        from: usize,
+        to: usize,
+        out: &Output<'_>,
+    ) -> Result<()> {
+        let Some(counter) = &mut self.counter else { return Ok(()) };
+        let times = rows.time.get_mut(from..to).unwrap_or_default();
+        counter.continue_times(times).map_err(|row| {
+            let line = out.counts.lines + u64::from(rows.lines.line(from + row)) + 1;
+            let time = rows.time.get(from + row).copied().unwrap_or_default();
+            Error::input(format!("the time {time} is none of a counter of {} bits", counter.bits()))
+                .at(&self.name)
+                .line(line)
+                .hint("give --counter-bits the width of the counter, or leave it out")
+        })
+    }
+
+    /// The times in the scale of the database. Fails if one does not fit: in that scale, the trace is none.
+    fn scale_times(&self, rows: &mut EventRows, from: usize, to: usize, out: &mut Output<'_>) -> Result<()> {
         let (unit, scale) = (self.header.scale().decimals(), self.scale.decimals());
         let times = rows.time.get_mut(from..to).unwrap_or_default();
         if unit < scale {
             let factor = 10i64.pow(scale - unit);
             for (n, time) in times.iter_mut().enumerate() {
-                match time.checked_mul(factor) {
-                    Some(ticks) => *time = ticks,
-                    None => {
-                        let line = out.counts.lines + u64::from(rows.lines.line(from + n)) + 1;
-                        let message = format!(
-                            "the time {time} does not fit 64 bits in the database's scale; it is cut"
-                        );
-                        *time = if *time < 0 { i64::MIN } else { i64::MAX };
-                        out.find(Some(line), Severity::Error, "time-overflow", message);
-                    }
-                }
+                let Some(ticks) = time.checked_mul(factor) else {
+                    let line = out.counts.lines + u64::from(rows.lines.line(from + n)) + 1;
+                    let (unit, scale) = (self.header.scale(), self.scale);
+                    let message = format!(
+                        "the time {time} {unit} does not fit 64 bits of {scale}, in which the database counts"
+                    );
+                    return Err(Error::input(message).at(&self.name).line(line).hint(
+                        "nothing was written; ingest it into another database, which counts in ns: --time-scale ns",
+                    ));
+                };
+                *time = ticks;
             }
         } else if unit > scale {
             let divisor = 10u64.pow(unit - scale);
@@ -168,6 +221,7 @@ impl Assembler {
                 out.counts.inexact_times += u64::from(inexact);
             }
         }
+        Ok(())
     }
 
     /// Numeric mode: replaces numbers by the names in the file's tables (BTF 2.1.5, numeric mode).
@@ -231,12 +285,6 @@ impl Assembler {
         let events = Rows::new(tables::BTF_EVENT, columns.take_batch()?);
         out.rows(events.in_lines(lines_before, rows.lines))
     }
-}
-
-/// The time of row `at` is before that of the previous row, which may be the last one of the previous chunk.
-fn begins_anew(times: &[i64], at: usize, previous: Option<i64>) -> bool {
-    let before = at.checked_sub(1).map_or(previous, |n| times.get(n).copied());
-    before.zip(times.get(at)).is_some_and(|(before, behind)| *behind < before)
 }
 
 /// Moves the rows from `at` on to a new value.

@@ -6,6 +6,7 @@ use super::super::{Counts, RowLines};
 use super::{LineKind, OtherLine};
 use crate::btf::{Fields, Unreadable};
 use crate::diagnostics::{Log, Severity, excerpt};
+use crate::encoding::{NOT_UTF8, escaped};
 use crate::names::{NameColumn, TextList};
 use crate::schema::Optional;
 use crate::time::with_sign;
@@ -33,7 +34,7 @@ pub struct EventRows {
     /// The line of each row.
     pub lines: RowLines,
     /// Dictionary delta: names of entities by first use, without those of earlier chunks of the parser. Bytes
-    /// that are not UTF-8 are replaced.
+    /// that are not UTF-8 are escaped.
     pub names: TextList,
     /// Types and actions, likewise.
     pub words: TextList,
@@ -224,9 +225,7 @@ impl Reader<'_> {
 
     fn line(&mut self, line: Line<'_>) {
         if std::str::from_utf8(line.text).is_err() {
-            self.findings.note(line, Severity::Warning, "not-utf8", || {
-                "the line has bytes that are no UTF-8; they are replaced".to_owned()
-            });
+            self.findings.note(line, Severity::Warning, "not-utf8", || NOT_UTF8.to_owned());
         }
         let text = line.text.trim_ascii();
         let kind = match text {
@@ -243,7 +242,7 @@ impl Reader<'_> {
                 return;
             }
         };
-        self.other(line, kind, String::from_utf8_lossy(line.text).into_owned());
+        self.other(line, kind, escaped(line.text).into_owned());
     }
 
     fn other(&mut self, line: Line<'_>, kind: LineKind, text: String) {

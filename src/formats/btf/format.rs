@@ -4,6 +4,7 @@ use super::assemble::Assembler;
 use super::chunk::{EventRows, Parser};
 use super::header::Keyword;
 use super::probe::speaks_freertos;
+use super::steps::Counter;
 use crate::derive::Dialect;
 use crate::diagnostics::Severity;
 use crate::error::{Error, Result};
@@ -22,17 +23,25 @@ static INFO: FormatInfo = FormatInfo {
     help: "A BTF trace of any version",
     noun: "BTF trace",
     signature: "BTF begins with '#version' or has lines like '100,Core_0,0,T,Task_1,0,start'",
-    options: &[OptionSpec::choice(
-        "dialect",
-        "DIALECT",
-        &[
-            Word { name: "auto", help: "Told by content" },
-            Word { name: "standard", help: "As the specification says" },
-            Word { name: "freertos", help: "As the FreeRTOS loggers write them" },
-        ],
-        "How the events of tasks in a BTF trace are meant",
-    )
-    .with_default("auto")],
+    options: &[
+        OptionSpec::text(
+            "counter-bits",
+            "BITS",
+            "BTF: the times are values of a counter of so many bits, e.g. 32, and go on when it overflows; a time is at \
+             most half of its range away from the one before",
+        ),
+        OptionSpec::choice(
+            "dialect",
+            "DIALECT",
+            &[
+                Word { name: "auto", help: "Told by content" },
+                Word { name: "standard", help: "As the specification says" },
+                Word { name: "freertos", help: "As the FreeRTOS loggers write them" },
+            ],
+            "How the events of tasks in a BTF trace are meant",
+        )
+        .with_default("auto"),
+    ],
     tables: &[
         TableUse { table: tables::BTF_EVENT, order: RowOrder::AcrossBatches },
         TableUse { table: tables::BTF_LINE, order: RowOrder::AsGiven },
@@ -74,6 +83,7 @@ impl TraceFormat for Btf {
             Some("freertos") => Some(Dialect::FreeRtos),
             _ => None,
         };
+        let counter = settings.options.text("counter-bits").map(counter).transpose()?;
         let open = |mut input: Input| {
             let head = input.source.head()?;
             if head.is_empty() {
@@ -88,7 +98,7 @@ impl TraceFormat for Btf {
                 path: input.path.clone(),
                 dialect: said.unwrap_or(spoken),
                 begun: false,
-                assembler: Assembler::new(&input.name, settings.scale),
+                assembler: Assembler::new(&input.name, settings.scale, counter.clone()),
                 parser: Parser::new(input.name.clone()),
                 inside_line: false,
             };
@@ -96,6 +106,13 @@ impl TraceFormat for Btf {
         };
         inputs.into_iter().map(open).collect()
     }
+}
+
+fn counter(bits: &str) -> Result<Counter> {
+    bits.trim().parse().ok().and_then(Counter::new).ok_or_else(|| {
+        Error::usage(format!("--counter-bits '{bits}' is no width of a counter"))
+            .hint("a whole number from 8 to 62, e.g. 32")
+    })
 }
 
 /// Reads a trace.

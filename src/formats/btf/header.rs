@@ -53,10 +53,36 @@ impl Keyword {
     }
 }
 
+/// Parameters with which writers say that something is missing: FreeRTOS-BTF-Trace, `TRACE_FORMAT.md`, §7.
+const LOSSES: [(&str, &str, &str); 3] = [
+    ("ringoverflow", "ring-overflow", "the oldest events were overwritten"),
+    ("truncated", "file-truncated", "the file ends before the trace"),
+    ("taskTableOverflow", "task-table-overflow", "some tasks have no name of their own"),
+];
+
+/// The loss that a writer states in a parameter; one of another name, if it can only mean that.
+fn stated_loss(line: &str) -> Option<HeaderFinding> {
+    let text = line.trim().strip_prefix('#')?;
+    let (word, value) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let (word, value) = (word.to_ascii_lowercase(), value.trim().to_ascii_lowercase());
+    if matches!(value.as_str(), "false" | "no" | "off" | "0" | "none") {
+        return None;
+    }
+    let known = LOSSES.iter().find(|(name, ..)| name.eq_ignore_ascii_case(&word));
+    if let Some((_, code, what)) = known {
+        return Some((Severity::Warning, code, format!("the writer says that {what}")));
+    }
+    let means_loss = ["overflow", "overrun", "truncat", "dropped", "lost"].iter().any(|w| word.contains(w));
+    let message = || format!("the writer says that something is missing ({})", line.trim());
+    means_loss.then(|| (Severity::Warning, "events-lost", message()))
+}
+
 /// The header after the lines so far.
 #[derive(Debug, Clone, Default)]
 pub struct Header {
     scale: Option<TimeScale>,
+    /// Events have come before.
+    pub has_events: bool,
     /// `#version`, the first one.
     pub version: Option<String>,
     /// `#creator`, the first one that is not empty.
@@ -115,7 +141,7 @@ impl Header {
     fn parameter(&mut self, text: &str) -> Option<HeaderFinding> {
         let keyword = Keyword::split(text);
         self.table = keyword.map(|(k, _)| k);
-        let (keyword, value) = keyword?;
+        let Some((keyword, value)) = keyword else { return stated_loss(text) };
         let first = |slot: &mut Option<String>| {
             if slot.is_none() && !value.is_empty() {
                 *slot = Some(value.to_owned());
@@ -148,8 +174,11 @@ impl Header {
                 format!("'{value}' is no unit of time (ps, ns, us, ms, s); times count in {}", self.scale());
             return Some((Severity::Error, "unknown-time-scale", message));
         };
-        let before = self.scale.replace(scale).filter(|b| *b != scale)?;
-        let message = format!("times count in {scale} from here on, before in {before}");
+        let known = self.scale.replace(scale);
+        // Without the parameter, events count in nanoseconds, and these may have been meant otherwise.
+        let before = known.or_else(|| self.has_events.then_some(TimeScale::Ns)).filter(|b| *b != scale)?;
+        let why = if known.is_none() { ", because no #timeScale stands before the first event" } else { "" };
+        let message = format!("times count in {scale} from here on, before in {before}{why}");
         Some((Severity::Warning, "another-time-scale", message))
     }
 

@@ -16,6 +16,7 @@ mod chunk;
 mod format;
 mod header;
 mod probe;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -50,6 +51,6 @@ pub struct OtherLine {
     pub before: u32,
     /// Its kind.
     pub kind: LineKind,
-    /// Its text; a rejected line is cut to an excerpt. Bytes that are not UTF-8 are replaced.
+    /// Its text; a rejected line is cut to an excerpt. Bytes that are not UTF-8 are escaped.
     pub text: String,
 }

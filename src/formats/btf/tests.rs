@@ -94,9 +94,9 @@ fn the_rest_of_a_line_that_was_cut_is_not_a_line() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_replaced_and_reported() {
+fn bytes_that_are_no_text_are_escaped_and_reported() {
     let rows = parse_chunk(b"1,A\xff,0,T,B,0,x\n# \xfe\n", false, "t.btf");
-    assert_eq!(lines(&rows), ["1,A\u{fffd},0,T,B,0,x"]);
+    assert_eq!(lines(&rows), ["1,A\\xff,0,T,B,0,x"]);
     assert_eq!(codes(&rows), [("not-utf8", Some(1)), ("not-utf8", Some(2))]);
 }
 

@@ -1,0 +1,97 @@
+//! Stored findings about recordings, counted by code, and which of them make results doubtful: `info`,
+//! `metrics` and `plot` repeat these. Not how they are found (see `ingest`).
+
+use crate::diagnostics::Severity;
+use crate::error::Result;
+use crate::schema::{DiagnosticView, tables};
+use crate::store::{Database, read_batches};
+
+const BATCH_ROWS: usize = 4096;
+
+/// Codes of findings after which results are not to be trusted: times, states or events of the trace are not
+/// those of the system.
+const DOUBTS: [&str; 11] = [
+    "time-backwards",
+    "time-jump",
+    "time-overflow",
+    "doubled-times",
+    "core-occupied",
+    "illegal-transition",
+    "instance-without-end",
+    "ring-overflow",
+    "file-truncated",
+    "task-table-overflow",
+    "events-lost",
+];
+
+/// The findings of a code in an input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The recording.
+    pub recording: String,
+    /// How bad they are.
+    pub severity: Severity,
+    /// Their code.
+    pub code: String,
+    /// The message of the first one.
+    pub message: String,
+    /// How many there are.
+    pub count: u64,
+}
+
+impl Found {
+    /// Whether results are doubtful.
+    pub fn is_doubt(&self) -> bool {
+        self.severity > Severity::Info && DOUBTS.contains(&self.code.as_str())
+    }
+
+    /// For people, without the recording: message, code and number.
+    pub fn text(&self) -> String {
+        let times = if self.count > 1 { format!(" ({} times)", self.count) } else { String::new() };
+        format!("{} [{}]{times}", self.message, self.code)
+    }
+}
+
+/// The findings of one recording, or of all, in the order in which they were found.
+///
+/// # Errors
+/// Those of reading the table.
+pub fn findings(db: &Database, recording: Option<&str>) -> Result<Vec<Found>> {
+    let mut all: Vec<Found> = Vec::new();
+    for file in db.files(tables::DIAGNOSTIC, recording) {
+        let of_recording = all.len();
+        for batch in read_batches(&db.path_of(&file), tables::DIAGNOSTIC, None, BATCH_ROWS)? {
+            let batch = batch?;
+            let rows = DiagnosticView::of(&batch)?;
+            for row in 0..rows.len() {
+                let (code, message) = (rows.code.value(row), rows.message.value(row));
+                let count = beyond_the_kept(message).unwrap_or(1);
+                let known = all.iter_mut().skip(of_recording).find(|found| found.code == code);
+                match known {
+                    Some(found) => found.count += count,
+                    None => all.push(Found {
+                        recording: file.recording.clone(),
+                        severity: Severity::parse(rows.severity.value(row)).unwrap_or(Severity::Error),
+                        code: code.to_owned(),
+                        message: message.to_owned(),
+                        count,
+                    }),
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The findings that make results doubtful, see [`findings`].
+///
+/// # Errors
+/// Those of [`findings`].
+pub fn doubts(db: &Database, recording: Option<&str>) -> Result<Vec<Found>> {
+    Ok(findings(db, recording)?.into_iter().filter(Found::is_doubt).collect())
+}
+
+/// The row that counts the findings that were not kept: how many it stands for.
+fn beyond_the_kept(message: &str) -> Option<u64> {
+    message.strip_prefix("… and ")?.strip_suffix(" more")?.parse().ok()
+}
