@@ -251,7 +251,7 @@ fn odd_lines_lose_nothing_else() {
     let run = bench.ok(&["ingest", "t.db", "t.btf"]);
     assert!(run.stderr.contains("8 lines = 5 rows + 2 rejected + 1 skipped"), "{}", run.stderr);
     let codes = "SELECT line, code FROM diagnostic WHERE severity <> 'info' ORDER BY line";
-    assert_eq!(value(&bench, codes), "3,line-too-long;6,not-utf8;7,wrong-field-count");
+    assert_eq!(value(&bench, codes), "3,line-too-long;6,not-utf8;7,wrong-field-count;,core-occupied");
     let lines = exported(&bench, &[]);
     assert_eq!(lines[2], "2,C,0,SIG,\"q\",0,write,a,b,\"c, d\"");
     assert_eq!(lines[3], "3,C,0,T,A\0B,0,start");
