@@ -207,7 +207,10 @@ fn scientific_notation_is_explained() {
         }
     }
     // One such cell costs one row.
-    bench.write("core0_data.csv", "-3,0.5,\"x\",\"wr-data\",01\n-2,3.0E-08,\"x\",\"wr-data\",02\n");
+    bench.write(
+        "core0_data.csv",
+        "-4,0.4,\"x\",\"wr-data\",01\n-3,0.5,\"x\",\"wr-data\",01\n-2,3.0E-08,\"x\",\"wr-data\",02\n",
+    );
     let run = bench.ok(&["ingest", "t.db", "core0_data.csv"]);
     assert!(
         run.stderr.contains("scientific notation") && run.stderr.contains("[bad-time]"),
