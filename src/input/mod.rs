@@ -4,7 +4,6 @@
 
 mod buffer;
 mod direct;
-mod gzip;
 mod pieces;
 mod raw;
 #[cfg(test)]

@@ -5,9 +5,9 @@
 //! plain and compressed inputs, and readers of formats never see it. Reading and hashing are one stage of the
 //! pipeline: what was just read is still in the processor's cache.
 
-use super::gzip::Gzip;
 use blake3::Hasher;
-use std::io::{self, BufReader, Read};
+use flate2::bufread::GzDecoder;
+use std::io::{self, BufRead, BufReader, Read};
 
 /// First bytes of a gzip member (RFC 1952, 2.3.1: ID1, ID2 and the only method, deflate).
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 0x08];
@@ -109,6 +109,67 @@ impl Read for Raw {
         };
         self.account_for(buffer.get(..count).unwrap_or_default());
         Ok(count)
+    }
+}
+
+/// Members of a gzip file one after another, and zeros behind them: `tar`, tapes and `dd` fill the last block
+/// up, and gzip itself takes no offence (gzip(1), "trailing zeros").
+pub(super) struct Gzip {
+    member: GzDecoder<BufReader<Raw>>,
+    /// The member has ended.
+    is_between: bool,
+}
+
+impl Gzip {
+    pub fn new(raw: BufReader<Raw>) -> Self {
+        Self { member: GzDecoder::new(raw), is_between: false }
+    }
+
+    pub fn raw(&self) -> &Raw {
+        self.member.get_ref().get_ref()
+    }
+
+    pub fn raw_mut(&mut self) -> &mut Raw {
+        self.member.get_mut().get_mut()
+    }
+
+    pub fn into_raw(self) -> Raw {
+        self.member.into_inner().into_inner()
+    }
+
+    /// Skips zeros. Returns whether another member follows.
+    fn skip_zeros(&mut self) -> io::Result<bool> {
+        let raw = self.member.get_mut();
+        loop {
+            let bytes = raw.fill_buf()?;
+            let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+            if zeros == 0 {
+                return Ok(!bytes.is_empty());
+            }
+            raw.consume(zeros);
+        }
+    }
+}
+
+impl Read for Gzip {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if !self.is_between {
+                let count = self.member.read(buffer)?;
+                if count > 0 || buffer.is_empty() {
+                    return Ok(count);
+                }
+                self.is_between = true;
+            }
+            if !self.skip_zeros()? {
+                return Ok(0);
+            }
+            // The decoder takes the next member from the same reader, which it has to give back for that.
+            let nothing = BufReader::with_capacity(0, Raw::new(Box::new(io::empty())));
+            let raw = self.member.reset(nothing);
+            self.member.reset(raw);
+            self.is_between = false;
+        }
     }
 }
 
