@@ -174,8 +174,8 @@ fn a_trace_after_a_trace_begins_again() {
     let text = format!("{one}{}", one.replace("#timeScale ns", "#timeScale us"));
     let bench = ingested(&text);
     assert_eq!(exported(&bench, &[]), trimmed(&text));
-    // Instance 1 of the first trace does not go on in the second. At times of the first, nothing is derived of
-    // the second.
+    // Instance 1 of the first trace does not go on in the second. At times of the first, nothing is derived
+    // of the second.
     let rows = "SELECT instance, activate_at, terminate_at, complete FROM process_instance ORDER BY complete, activate_at";
     assert_eq!(value(&bench, rows), "1,20,,false;1,20000,,false;0,,9000,false;0,0,9,true");
     assert_eq!(value(&bench, "SELECT backwards FROM source"), "1");
