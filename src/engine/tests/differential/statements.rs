@@ -49,7 +49,10 @@ struct Relation {
     order: Vec<String>,
 }
 
-const TABLES: [(&str, &[&str], &[&str], &[&str]); 4] = [
+/// A table, its whole numbers, its texts, and the columns that put its rows in order.
+type Columns = (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
+
+const TABLES: [Columns; 4] = [
     (
         "data_event",
         &["time", "seq", "CAST(value AS BIGINT)"],
