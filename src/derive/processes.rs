@@ -117,9 +117,8 @@ impl Processes {
         if event.action == Action::Start {
             self.homes.insert(event.target, event.source);
         }
-        let core = if activated { self.homes.get(&event.target).copied() } else { Some(event.source) };
-        if let Some(core) = core {
-            entry.since = self.gaps.visible(core, event.time);
+        if !activated {
+            entry.since = self.gaps.visible(event.source, event.time);
             entry.cut |= entry.since > event.time;
         }
         let (born, core) = (entry.born, entry.core);

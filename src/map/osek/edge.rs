@@ -20,6 +20,8 @@ struct CoreEdge {
     /// First access of RUNNINGISR2, if that was a write after a handler of category 2 was left that had not
     /// been entered: the ISR that the core returns to, or none.
     returns_to: Option<i64>,
+    /// First access of RUNNINGISR2, if that was a write of "none": an ISR ended that nothing else tells of.
+    isr_ended: bool,
     /// Handlers entered and not left.
     open: Vec<crate::btf::NameId>,
     /// Handlers left without an entry, innermost first, with "is of category 1".
@@ -128,6 +130,7 @@ impl LookAhead {
                     let c = &mut self.cores[c];
                     let returns = c.unmatched.iter().any(|(_, category1)| !category1);
                     c.returns_to = returns.then_some(value);
+                    c.isr_ended = !returns && model.cores[core].no_isr_values.contains(&value);
                 }
                 Role::Service(c) if c == core && write => {
                     let id = match model.entry {
@@ -255,6 +258,9 @@ impl LookAhead {
         let c = std::mem::take(&mut self.cores[core]);
         let edge = &mut self.edges[self.at[core]];
         edge.isrs[core] = c.isrs(core, model);
+        if c.isr_ended && edge.isrs[core].is_empty() {
+            edge.unknown_isr.push(core);
+        }
         let running = c.running.or(c.late.map(|(_, value)| Some(value)));
         let (Some(running), Some(attribute)) = (running, &model.cores[core].running_task) else { return };
         if let [slot] = attribute.slots[..] {

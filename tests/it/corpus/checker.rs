@@ -323,6 +323,7 @@ impl Checker {
                 ("requestsemaphore", _) => s.owner.as_ref() != Some(&by),
                 ("assigned", lock) => {
                     s.waiters.retain(|w| *w != by);
+                    s.unseen = false;
                     lock == Lock::Full && s.owner.replace(by).is_none()
                 }
                 ("waiting", lock) => {
@@ -342,7 +343,8 @@ impl Checker {
                         _ => (false, lock),
                     };
                     s.lock = next;
-                    s.unseen &= !matches!(action, "lock" | "unlock");
+                    // A lock of before the recording is taken without an owner.
+                    s.unseen &= action != "unlock";
                     fits
                 }
             }

@@ -1,17 +1,19 @@
-//! Says what is known of instances without an event: at the begin of a recording, after a gap, and when a task
-//! shows its state for the first time (rules L2 to L6; docs/mapping.md). What that is, `activations`, `isrs`
-//! and `tasks` find out.
+//! Says what is known of instances without an event: at the begin of a recording, after a gap, and when a
+//! task shows its state for the first time (rules L2 to L6; docs/mapping.md). What that is, `activations`,
+//! `isrs` and `tasks` find out.
 
 use super::Machine;
-use super::state::Actor;
+use super::state::{Actor, Edge};
 use crate::btf::{EntityType, KnownState, State as ProcessState};
 use crate::map::Output;
 
 impl Machine {
-    /// The states of all instances on `core` that are known, from `since` on.
-    pub(super) fn tell_states(&mut self, core: usize, since: i64) {
+    /// The states of all instances on `core` that are known, from `since` on. A task may not have its core if
+    /// an unknown ISR has it.
+    pub(super) fn tell_states(&mut self, core: usize, since: i64, edge: &Edge) {
         for t in 0..self.tasks.len() {
-            if self.tasks[t].core == core && self.tasks[t].os.is_some() {
+            let hidden = edge.unknown_isr.contains(&core) && self.cores[core].running == Some(t);
+            if self.tasks[t].core == core && self.tasks[t].os.is_some() && !hidden {
                 for n in 0..self.tasks[t].queue.len() {
                     self.tell_instance(t, n, since);
                 }

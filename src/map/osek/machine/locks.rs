@@ -1,9 +1,9 @@
 //! Rules for semaphores and for polling them: ORTI resources, and the spinlocks of global resources (S2–S10,
-//! P1–P11, H4 to H7; docs/mapping.md).
+//! P1–P11, H4 to H6; docs/mapping.md).
 
-use super::state::{Actor, Edge, Proc, Shown};
+use super::state::{Actor, Edge, Proc};
 use super::{Machine, Severity};
-use crate::btf::{Action, EntityType, Event, Note, State as ProcessState};
+use crate::btf::{Action, EntityType, State as ProcessState};
 use crate::description::profile::LockBy;
 use crate::map::Output;
 use crate::map::osek::model::Service;
@@ -136,8 +136,9 @@ impl Machine {
             }
             if value != 0 && !self.sems[s].locked && self.sems[s].unseen_until.is_some() {
                 // Rule H5: taken in a gap, by an unknown process.
+                let name = self.sems[s].name;
                 self.sems[s].locked = true;
-                self.show(s, Action::Lock);
+                self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Lock);
             }
             if value != 0 {
                 self.refused_by_spin(core, s, p);
@@ -200,8 +201,7 @@ impl Machine {
         let (actor, name) = (self.actor(p), self.sems[s].name);
         if !self.sems[s].waiters.contains(&actor) {
             self.emit(actor, EntityType::Semaphore, (name, 0), Action::RequestSemaphore);
-            self.show_locked(s);
-            self.show(s, Action::Overfull);
+            self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Overfull);
             self.emit(actor, EntityType::Semaphore, (name, 0), Action::Waiting);
             self.sems[s].overfull = true;
             self.sems[s].waiters.push(actor);
@@ -235,19 +235,17 @@ impl Machine {
         let name = self.sems[s].name;
         let actor = p.map_or((self.model.sim, -1), |p| self.actor(p));
         let waited = self.sems[s].waiters.contains(&actor);
-        self.show_free(s);
         if !waited {
             self.emit(actor, EntityType::Semaphore, (name, 0), Action::RequestSemaphore);
         }
-        self.show(s, Action::Lock);
+        self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Lock);
         self.emit(actor, EntityType::Semaphore, (name, 0), Action::Assigned);
-        self.sems[s].shown.owner = Some(actor);
         self.sems[s].waiters.retain(|w| *w != actor);
         self.sems[s].locked = true;
         self.sems[s].owner = Some(actor);
         self.sems[s].overfull = !self.sems[s].waiters.is_empty();
         if self.sems[s].overfull {
-            self.show(s, Action::Overfull);
+            self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Overfull);
         }
         let Some(p) = p else { return };
         let core = self.core_of(p);
@@ -285,20 +283,17 @@ impl Machine {
         let name = self.sems[s].name;
         let owner = self.sems[s].owner.take();
         let owner = owner.unwrap_or_else(|| self.actor_on(core));
-        self.show_locked(s);
         self.emit(owner, EntityType::Semaphore, (name, 0), Action::Released);
-        self.sems[s].shown.owner = None;
         self.freed(s);
     }
 
     /// The semaphore is free; parking waiters become ready (rule P11).
     fn freed(&mut self, s: usize) {
-        self.show_locked(s);
-        self.show_released(s);
-        if self.sems[s].shown.overfull {
-            self.show(s, Action::Full);
+        let name = self.sems[s].name;
+        if self.sems[s].overfull {
+            self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Full);
         }
-        self.show(s, Action::Unlock);
+        self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Unlock);
         self.sems[s].locked = false;
         self.sems[s].overfull = false;
         for waiter in self.sems[s].waiters.clone() {
@@ -312,47 +307,6 @@ impl Machine {
                     self.report(Severity::Warning, "lost-waiter", "a waiter of a semaphore is gone".into())
                 }
             }
-        }
-    }
-
-    /// An action of the semaphore itself.
-    fn show(&mut self, s: usize, action: Action) {
-        let event = self.shown(s, action);
-        self.out.push(Output::Event(event));
-    }
-
-    fn shown(&mut self, s: usize, action: Action) -> Event {
-        let shown = &mut self.sems[s].shown;
-        shown.overfull = action == Action::Overfull;
-        shown.locked = action != Action::Unlock;
-        let semaphore = (self.sems[s].name, 0);
-        Event::new(self.now, semaphore, EntityType::Semaphore, semaphore, action, Note::None)
-    }
-
-    /// Rule H7: the events show it free, but it was locked in a gap.
-    fn show_locked(&mut self, s: usize) {
-        if !self.sems[s].shown.locked {
-            let event = self.shown(s, Action::Lock);
-            self.out.push(Output::Closing(event));
-        }
-    }
-
-    /// Rule H7: the events show it locked, but it was given back in a gap.
-    fn show_free(&mut self, s: usize) {
-        self.show_released(s);
-        let Shown { locked, overfull, .. } = self.sems[s].shown;
-        for (_, action) in [(overfull, Action::Full), (locked, Action::Unlock)].iter().filter(|(is, _)| *is) {
-            let event = self.shown(s, *action);
-            self.out.push(Output::Closing(event));
-        }
-    }
-
-    /// Rule H7: the process that has it by the events gave it back in a gap.
-    fn show_released(&mut self, s: usize) {
-        if let Some(owner) = self.sems[s].shown.owner.take() {
-            let (semaphore, kind) = ((self.sems[s].name, 0), EntityType::Semaphore);
-            let event = Event::new(self.now, owner, kind, semaphore, Action::Released, Note::None);
-            self.out.push(Output::Closing(event));
         }
     }
 
@@ -382,7 +336,8 @@ impl Machine {
         for s in 0..self.sems.len() {
             if self.sems[s].locked {
                 self.claim(s);
-                self.show(s, Action::Lock);
+                let name = self.sems[s].name;
+                self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Lock);
             }
         }
     }

@@ -121,7 +121,7 @@ impl Machine {
         for handler in &edge.isrs[core] {
             self.isr_at_left_edge(core, handler);
         }
-        self.tell_states(core, gap.end);
+        self.tell_states(core, gap.end, edge);
     }
 
     /// Takes the output that is final, if it has at least `at_least` items.
@@ -355,6 +355,6 @@ impl Machine {
             }
         }
         self.show_locks_at_left_edge();
-        (0..self.cores.len()).for_each(|core| self.tell_states(core, edge.begin));
+        (0..self.cores.len()).for_each(|core| self.tell_states(core, edge.begin, edge));
     }
 }

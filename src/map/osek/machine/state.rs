@@ -152,19 +152,6 @@ pub(super) struct Semaphore {
     pub unseen_until: Option<i64>,
     /// It has been locked or unlocked: its name is taken.
     pub used: bool,
-    /// What the events so far show, which a gap does not change.
-    pub shown: Shown,
-}
-
-/// The state of a semaphore in BTF.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Shown {
-    pub locked: bool,
-    /// Locked, and a process waits.
-    pub overfull: bool,
-    /// The process it was assigned to.
-    pub owner: Option<Actor>,
 }
 
 impl Semaphore {
@@ -188,6 +175,8 @@ pub struct Edge {
     pub isrs: Vec<Vec<String>>,
     /// Tasks whose first dispatch turns out to be a start (L4).
     pub never_ran: Vec<usize>,
+    /// Cores that an ISR has of which only the end is seen (L3).
+    pub unknown_isr: Vec<usize>,
 }
 
 impl Edge {
