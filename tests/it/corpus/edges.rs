@@ -116,7 +116,7 @@ fn wrong(recording: &Recording, whole: &Tables, found: &Tables, gaps: &Gaps, beg
             // Behind an edge, nothing may tell of a process until its first event.
             let edges = of_core(core).iter().map(|gap| gap.1).chain([begin]);
             let edge = edges.filter(|edge| *edge <= time).max();
-            let told =
+            let shown =
                 now.iter().any(|s| Some(s.process.as_str()) == e && Some(s.begin) >= edge && s.begin <= time);
             let unseen = n.is_none() && !shown;
             if known && e != n && !unseen {
