@@ -203,12 +203,17 @@ impl Processes {
     /// The trace of `core` has a gap `[begin, end)`: nothing is known there of the instances that are on it,
     /// nor of those that will start on it, as far as that is known yet.
     pub fn gap(&mut self, core: NameId, (begin, end): (i64, i64), names: &Names, rows: &mut Rows) {
+        let known_from = self.gaps.visible(core, i64::MIN);
         self.gaps.add(core, end);
         let homes = &self.homes;
         let concerned = |o: &&mut Open| o.core.or_else(|| homes.get(&o.process).copied()) == Some(core);
         let mut cut: Vec<&mut Open> = self.open.values_mut().filter(concerned).collect();
         cut.sort_unstable_by_key(|o| o.born);
-        cut.into_iter().for_each(|open| open.lose(begin, names, rows));
+        for open in cut {
+            // It may have been activated in an earlier gap that goes on.
+            open.since = open.since.max(known_from);
+            open.lose(begin, names, rows);
+        }
         self.lost.retain(|process, _| homes.get(process).is_some_and(|home| *home != core));
         if let Some(occupants) = &mut self.occupants {
             occupants.forget(core);

@@ -128,7 +128,10 @@ pub fn differences(whole: &[Event], part: &[Event], cut: i64) -> Vec<String> {
     let at = whole.partition_point(|e| e.time < cut);
     let (before, after) = whole.split_at(at);
     let waiting = AtCut::new(before).waiting;
-    let part = part.iter().filter(|e| e.time >= cut && e.action != "ready").cloned().collect();
+    // Locks that were taken before the cut are taken when the part begins.
+    let begin = part.first().map(|e| e.time);
+    let of_edge = |e: &Event| e.action == "ready" || e.action == "lock" && Some(e.time) == begin;
+    let part = part.iter().filter(|e| e.time >= cut && !of_edge(e)).cloned().collect();
     let mut expected = without_polling(expected(before, after), &waiting);
     let mut found = without_polling(part, &waiting);
     for (expected, found) in expected.iter().zip(&mut found) {
