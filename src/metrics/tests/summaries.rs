@@ -217,7 +217,8 @@ fn views_can_be_queried() {
     let (_dir, session) = engine(&["r"]);
     let sql = "SELECT entity, instance, next_activate_at FROM process_pair ORDER BY entity, instance";
     assert_eq!(rows(&session, sql), ["I_1 0 -", "T_1 0 100", "T_1 1 210", "T_1 2 300", "T_1 3 -"]);
-    let names: Vec<_> = session.relations().iter().filter(|r| r.view).map(|r| r.name.as_str()).collect();
+    let relations = session.relations();
+    let names: Vec<_> = relations.iter().filter(|r| r.view).map(|r| r.name.as_str()).collect();
     assert_eq!(names[..2], ["process_metric_base", "process_pair"]);
     assert_eq!(names.len(), Queries::shipped().views().len());
 }
