@@ -126,7 +126,8 @@ pub struct Relation {
     pub view: bool,
 }
 
-/// The tables that this database has rows for, then all views, and then the other tables, which are empty.
+/// The tables that this database has rows for, then all views, and then the other tables, which are empty. In
+/// an empty database, the tables come first.
 pub(super) fn relations(database: &Database, queries: &Queries) -> Vec<Relation> {
     let table = |t: &&TableSpec| Relation {
         name: t.name.to_owned(),
@@ -137,7 +138,10 @@ pub(super) fn relations(database: &Database, queries: &Queries) -> Vec<Relation>
     let has_rows = |t: &&TableSpec| database.files(t, None).iter().any(|file| file.rows > 0);
     let (filled, empty): (Vec<&TableSpec>, Vec<&TableSpec>) = TABLES.iter().partition(has_rows);
     let views = queries.views().iter().map(view);
-    filled.iter().map(table).chain(views).chain(empty.iter().map(table)).collect()
+    match filled.is_empty() {
+        true => empty.iter().map(table).chain(views).collect(),
+        false => filled.iter().map(table).chain(views).chain(empty.iter().map(table)).collect(),
+    }
 }
 
 fn view(view: &View) -> Relation {

@@ -74,6 +74,7 @@ const EFFECTS: &[(&str, &str)] = &[
     (".output all.csv\n.output -\n.output", "output -"),
     (".read two.sql", "two"),
     (".export slice.btf 117ms 120ms\nSELECT 'done';", "done"),
+    (".plot slice.svg 117ms 120ms\nSELECT 'done';", "done"),
     (".open engine.db\nSELECT 'open';", "open"),
     ("SELECT 'before';\n.quit\nSELECT 'after';", "before"),
 ];
