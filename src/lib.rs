@@ -41,14 +41,14 @@
 //! | `derive` | system events, in the dialect of their writer → instances and states | btf, error, names, schema | files, the text of BTF |
 //! | `check` | whether a trace conforms to its BTF version | btf, diagnostics, encoding, words | readers, the store, mapping |
 //! | `compare` | two streams of BTF records → their differences | btf, error, names, words | files, Parquet, SQL |
-//! | `ops` | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, encoding, engine, error, formats, input, library, map, metrics, options, picture, pipeline, plot, render, require, schema, store, time, words | the terminal, the environment |
+//! | `ops` | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, options, picture, pipeline, plot, render, require, schema, store, time, words | the terminal, the environment |
 //! | `picture` | a picture as data: rows over time, what happens in them, merged where one pixel has several | btf, time, words | tables, how a row is drawn |
 //! | `render` | results → text; pictures → SVG, PNG, pages | error, picture, time, varint, words | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema, words | running SQL |
 //! | `chain` | event chains: which event follows from which | – | where events come from |
 //! | `engine` | SQL over a database: sessions; tables, functions, operators and optimizer rules for DataFusion | btf, chain, error, library, names, schema, store, time | metrics, the terminal |
 //! | `metrics` | rows of metrics → statistics, histograms, comparisons | engine, error, library, pipeline, render, schema, selection, time | DataFusion, the terminal |
-//! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | btf, engine, error, schema | what is done with it |
+//! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | engine, error, schema | what is done with it |
 //! | `export` | tables and results → files, also in formats of other tools | btf, chain, engine, error, formats, metrics, names, options, qnx, render, schema, selection, store, time, varint, words | arguments |
 //! | `plot` | a window of a recording → its picture | btf, engine, error, library, metrics, names, picture, schema, selection, store, time, words | how it is drawn |
 //! | `require` | timing requirements: bounds and measured values | chain, engine, error, metrics, render, schema, time, words | the terminal |

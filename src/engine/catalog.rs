@@ -1,5 +1,5 @@
 //! The namespace of a session: the tables of the database, and the views of the library, each planned on its
-//! first use; and the list of them for people. Not the text of the views (see `library`).
+//! first use. Not the text of the views (see `library`), and not the list for people (see `relations`).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use super::own_tables::OwnTables;
 use super::plan::plan;
 use super::table::Table;
 use crate::library::{Queries, View};
-use crate::schema::{TABLES, TableSpec};
+use crate::schema::TABLES;
 use crate::store::Database;
 
 pub(super) struct Catalog {
@@ -112,43 +112,5 @@ impl SchemaProvider for Catalog {
 
     fn table_exist(&self, name: &str) -> bool {
         self.is_of_database(name) || self.own.get(name).is_some()
-    }
-}
-
-/// A table or view that can be queried, for completion, help and suggestions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Relation {
-    pub name: String,
-    pub doc: String,
-    /// Column names, in order.
-    pub columns: Vec<String>,
-    /// True for a view of the library, false for a table of the database.
-    pub view: bool,
-}
-
-/// The tables that this database has rows for, then all views, and then the other tables, which are empty. In
-/// an empty database, the tables come first.
-pub(super) fn relations(database: &Database, queries: &Queries) -> Vec<Relation> {
-    let table = |t: &&TableSpec| Relation {
-        name: t.name.to_owned(),
-        doc: t.doc.to_owned(),
-        columns: t.columns.iter().map(|c| c.name.to_owned()).collect(),
-        view: false,
-    };
-    let has_rows = |t: &&TableSpec| database.files(t, None).iter().any(|file| file.rows > 0);
-    let (filled, empty): (Vec<&TableSpec>, Vec<&TableSpec>) = TABLES.iter().partition(has_rows);
-    let views = queries.views().iter().map(view);
-    match filled.is_empty() {
-        true => empty.iter().map(table).chain(views).collect(),
-        false => filled.iter().map(table).chain(views).chain(empty.iter().map(table)).collect(),
-    }
-}
-
-fn view(view: &View) -> Relation {
-    Relation {
-        name: view.name.clone(),
-        doc: view.doc.clone(),
-        columns: view.columns.iter().map(|c| c.name.to_string()).collect(),
-        view: true,
     }
 }

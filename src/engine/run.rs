@@ -17,8 +17,8 @@ use futures::future::{AbortHandle, Abortable};
 
 use super::catalog::Catalog;
 use super::context::{CATALOG, SCHEMA};
+use super::definitions;
 use super::failure;
-use super::own_tables;
 use super::param::Param;
 use super::plan::{Planned, planned};
 use super::result_stream::{Message, ResultStream};
@@ -177,7 +177,7 @@ impl Job {
         let schemas = self.context.catalog(CATALOG).and_then(|catalog| catalog.schema(SCHEMA));
         let catalog = schemas.as_ref().and_then(|schema| schema.downcast_ref::<Catalog>());
         let closed = || DataFusionError::Internal("the session is closed".to_owned());
-        own_tables::change(&self.context, catalog.ok_or_else(closed)?, statement).await?;
+        definitions::change(&self.context, catalog.ok_or_else(closed)?, statement).await?;
         // If nobody waits for it, the change is made all the same.
         drop(sender.send(Message::Planned { schema: Arc::new(Schema::empty()), times: Vec::new() }));
         Ok(())

@@ -8,13 +8,14 @@ use std::sync::atomic::AtomicBool;
 use datafusion::catalog::SchemaProvider;
 use datafusion::prelude::SessionContext;
 
-use super::catalog::{Catalog, Relation, relations};
+use super::catalog::Catalog;
 use super::chains::{self, Chains};
 use super::context::{self, CATALOG, Reservation, SCHEMA};
 use super::files::{Folder, ReadFile};
 use super::optimizer::AssumedOrder;
 use super::own_tables::OwnTables;
 use super::param::Param;
+use super::relations::{Relation, relations};
 use super::result_stream::ResultStream;
 use super::run::Runner;
 use super::runtime::Runtime;

@@ -201,7 +201,7 @@ fn statements_cannot_write() {
     let bench = engine();
     let before = crate::support::tree(&bench.path().join("engine.db"));
     for sql in [
-        "CREATE TABLE t AS SELECT 1;",
+        "CREATE TABLE gap AS SELECT 1 AS one;",
         "INSERT INTO gap SELECT * FROM gap;",
         "COPY gap TO 'x.csv';",
         "SET datafusion.execution.batch_size = 1;",

@@ -1,10 +1,9 @@
 //! `btfdb completions` and `btfdb man`: files about the command line for shells and `man`, made from its
 //! declaration. Not for `--help`, which clap prints.
 
-use super::super::command_line::Cli;
 use super::output;
 use crate::error::{Error, Result};
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 /// Print completions for a shell.
@@ -28,14 +27,15 @@ pub struct ManArgs {
     pub command: Option<String>,
 }
 
-pub(super) fn completions(args: &CompletionsArgs) -> Result<u8> {
+/// `cli` is the declaration of the command line.
+pub(super) fn completions(args: &CompletionsArgs, mut cli: Command) -> Result<u8> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "btfdb", &mut text);
+    clap_complete::generate(args.shell, &mut cli, "btfdb", &mut text);
     print(&text)
 }
 
-pub(super) fn man(args: &ManArgs) -> Result<u8> {
-    let mut cli = Cli::command();
+/// `cli` is the declaration of the command line.
+pub(super) fn man(args: &ManArgs, mut cli: Command) -> Result<u8> {
     // Adds the arguments that all commands have, and the names of pages.
     cli.build();
     let page = match &args.command {

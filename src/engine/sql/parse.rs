@@ -2,6 +2,7 @@
 
 use datafusion::common::{DataFusionError, Result};
 use datafusion::sql::parser::{DFParserBuilder, Statement};
+use datafusion::sql::sqlparser::ast::Statement as Sql;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::ParserError;
@@ -41,7 +42,18 @@ pub(in crate::engine) fn parse(sql: &str, scale: Option<TimeScale>) -> Result<Pa
     refusals::check(&statement)?;
     let names = if summarize { Names::default() } else { names::take(&mut statement, sql, &typed) };
     spellings::replace(&mut statement);
+    drop_temporary(&mut statement);
     Ok(Parsed { statement, names, summarize })
+}
+
+/// Takes the word TEMPORARY: views and tables of a session are, also without it, and the engine refuses it.
+fn drop_temporary(statement: &mut Statement) {
+    let Statement::Statement(statement) = statement else { return };
+    match statement.as_mut() {
+        Sql::CreateTable(table) => table.temporary = false,
+        Sql::CreateView(view) => view.temporary = false,
+        _ => {}
+    }
 }
 
 /// Takes the word SUMMARIZE from the begin, so that a query is left: the one that follows, or all rows of the
