@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
   btfdb plot engine.db --from 412ms --to 415ms -o slice.png --scale 2
   btfdb plot engine.db --around ResponseTime:T_5:max -o worst.svg
   btfdb plot engine.db --rows core --type T,I,SEM --width 1600 -o - > picture.svg
-  btfdb plot engine.db --recording before --recording after -o both.svg
+  btfdb plot week.db --recording monday --recording tuesday -o both.svg
   btfdb plot engine.db --chart histogram ResponseTime --entity T_5 -o response.svg")]
 pub struct PlotArgs {
     /// Database folder.
