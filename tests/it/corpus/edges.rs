@@ -1,6 +1,6 @@
 //! Edges at random places: recordings in which exports have lost records, and recordings that begin in the
-//! middle. What the derived tables say outside of the gaps is what they say of the whole recording, and of the
-//! gaps they say nothing. Situations chosen by hand are in `gaps` and `cuts`.
+//! middle. What the derived tables say outside of the gaps is what they say of the whole recording, and of
+//! the gaps they say nothing. Situations chosen by hand are in `gaps` and `cuts`.
 //!
 //! `BTFDB_EDGES` is the number of random places in each recording; 4 without it.
 
