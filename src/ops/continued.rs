@@ -180,7 +180,7 @@ impl Continued {
             }
         }
         tx.drop_table(tables::GAP, &self.name);
-        // What was open at the end of a piece is in the gaps of the input that goes on with it, or still open.
+        // What was open at the end of a piece is in the gaps of the input that goes on, or still open.
         let goes_on: Vec<_> = self.continued(inputs).map(|end| (&end.core, &end.role)).collect();
         for end in &self.ends.inputs {
             for open in &end.open_gaps {

@@ -1,6 +1,6 @@
 //! Says what is known of instances without an event: at the begin of a recording, after a gap, and when a
-//! task shows its state for the first time (rules L2 to L6; docs/mapping.md). What that is, `activations`, `isrs`
-//! and `tasks` find out.
+//! task shows its state for the first time (rules L2 to L6; docs/mapping.md). What that is,
+//! `activations`, `isrs` and `tasks` find out.
 
 use super::Machine;
 use super::state::Actor;
