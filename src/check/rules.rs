@@ -111,7 +111,7 @@ rules! {
         "an event in a spelling of older versions or of a vendor";
     VendorAction "vendor-action" Warning "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3"
         "an event of a vendor that is in no specification";
-    // A simulator and loggers let a core be its own source, as a note about it: that is only a vendor's event.
+    // Simulators and loggers let a core be its own source, as a note about it: only a vendor's event.
     CoreTarget "core-target" Error "BTF 2.2.1 §2.3; BTF 2.1.5 §2.3"
         "something else than the core itself does something to a core, which is a source only";
     EmptyInstance "empty-instance" Error "BTF 2.2.1 §2.3 table 2-8; BTF 2.1.5 §2.3 table 2"

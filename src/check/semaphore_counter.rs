@@ -43,7 +43,9 @@ impl Counter {
                 agree(note.or(was), |n| n == 0, "nobody has it, the counter is 0")
             }
             Action::Lock => {
-                self.maximum = Some(1);
+                if note.is_none_or(|n| n == 1) {
+                    self.maximum = Some(1);
+                }
                 self.state(note, |n| n == 1, "its only user has it, the counter is 1")
             }
             Action::Used => {

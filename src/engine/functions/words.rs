@@ -1,4 +1,4 @@
-//! `is_action(action, 'trigger', …)`, `is_type(target_type, 'T', …)` and `is_environment(source)`: does a word
+//! `is_action(action, 'trigger', …)`, `is_type(target_type, 'T', …)`, `is_environment(source)`: does a word
 //! of a BTF file, in whatever spelling, mean one of these? Not what it means (see [`crate::btf::spec`]).
 
 use std::fmt;

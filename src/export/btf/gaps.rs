@@ -1,5 +1,5 @@
-//! The gaps of a recording in the order of time: events on both sides of one do not fit together. Not how they
-//! were found.
+//! The gaps of a recording in the order of time: events on both sides of one do not fit together. Not how
+//! they were found.
 
 use std::collections::VecDeque;
 
