@@ -225,6 +225,6 @@ fn times_that_do_not_fit_are_refused() {
         "core0_data.csv",
         "-1,99999999999.0,\"x\",\"wr-data\",1\n-2,99999999999.1,\"x\",\"wr-data\",2\n",
     );
-    let run = bench.run(&["ingest", "t.db", "core0_data.csv"]);
+    let run = bench.run(&["ingest", "t.db", "core0_data.csv", "--name", "n"]);
     assert_eq!(run.code, Some(1), "{}", run.all());
 }

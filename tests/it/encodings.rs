@@ -55,7 +55,7 @@ fn utf16_is_read_in_every_format() {
             {
                 let bench = Bench::new();
                 bench.write(name, bytes);
-                bench.ok(&["ingest", "t.db", name, "-q"]);
+                bench.ok(&["ingest", "t.db", name, "-q", "--name", "n"]);
                 assert_eq!(value(&bench, sql), expected, "{name} {mark} {big}");
                 let found = "SELECT count(*) FROM diagnostic WHERE code = 'transcoded'";
                 assert_eq!(value(&bench, found), "1", "{name}");
@@ -105,7 +105,7 @@ fn names_in_other_encodings_are_read_on_request_and_never_one() {
         "core0_data.csv",
         latin1(&format!("{}{}", CSV.replace("SIG_1", "Öl"), CSV.replace("SIG_1", "Äl"))),
     );
-    bench.ok(&["ingest", "t.db", "core0_data.csv", "-q"]);
+    bench.ok(&["ingest", "t.db", "core0_data.csv", "--name", "n", "-q"]);
     assert_eq!(value(&bench, "SELECT DISTINCT variable FROM data_event ORDER BY 1"), "\\xc4l;\\xd6l");
 }
 
@@ -118,7 +118,7 @@ fn lines_may_end_with_carriage_returns() {
     ] {
         let bench = Bench::new();
         bench.write(name, text.replace('\n', "\r"));
-        bench.ok(&["ingest", "t.db", name, "-q"]);
+        bench.ok(&["ingest", "t.db", name, "-q", "--name", "n"]);
         assert_eq!(value(&bench, sql), expected, "{name}");
         assert_eq!(value(&bench, "SELECT records FROM source"), text.lines().count().to_string(), "{name}");
     }
@@ -162,7 +162,7 @@ fn a_time_that_counts_from_the_record_before_is_no_time() {
         "-0000000002,0.0000000300,\"x\",\"wr-data\",01\n-0000000001,0.0000000400,\"x\",\"wr-data\",02\n";
     for name in ["ti.back", "TI.BACK", "ti.fore", "time.back(us)"] {
         bench.write("core0_data.csv", format!("record,{name},var,cycle,data\n{rows}"));
-        let run = bench.run(&["ingest", "t.db", "core0_data.csv"]);
+        let run = bench.run(&["ingest", "t.db", "core0_data.csv", "--name", "n"]);
         assert_eq!(run.code, Some(1), "{}", run.all());
         assert!(
             run.stderr.contains("ti.zero") && run.stderr.contains("counts from the record before"),
@@ -175,7 +175,7 @@ fn a_time_that_counts_from_the_record_before_is_no_time() {
         "core0_data.csv",
         "record,ti.back,ti.zero,var,cycle,data,speed\n-2,0.00001,0.5,\"x\",\"wr-data\",1,7\n",
     );
-    let run = bench.ok(&["ingest", "t.db", "core0_data.csv"]);
+    let run = bench.ok(&["ingest", "t.db", "core0_data.csv", "--name", "n"]);
     assert!(
         run.stderr.contains("the column 'speed' is not known; it is not read [unknown-column]"),
         "{}",
@@ -200,7 +200,7 @@ fn scientific_notation_is_explained() {
             "core0_data.csv",
             format!("{header}-2,{time},\"x\",\"wr-data\",01\n-1,4.0000E-08,\"x\",\"wr-data\",02\n"),
         );
-        let run = bench.run(&["ingest", "t.db", "core0_data.csv"]);
+        let run = bench.run(&["ingest", "t.db", "core0_data.csv", "--name", "n"]);
         assert_eq!(run.code, Some(1), "{}", run.all());
         for word in ["scientific notation", time, "spreadsheet", "hint: export the trace again"] {
             assert!(run.stderr.contains(word), "no '{word}' in {}", run.stderr);
@@ -211,7 +211,7 @@ fn scientific_notation_is_explained() {
         "core0_data.csv",
         "-4,0.4,\"x\",\"wr-data\",01\n-3,0.5,\"x\",\"wr-data\",01\n-2,3.0E-08,\"x\",\"wr-data\",02\n",
     );
-    let run = bench.ok(&["ingest", "t.db", "core0_data.csv"]);
+    let run = bench.ok(&["ingest", "t.db", "core0_data.csv", "--name", "n"]);
     assert!(
         run.stderr.contains("scientific notation") && run.stderr.contains("[bad-time]"),
         "{}",
