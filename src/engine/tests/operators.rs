@@ -277,7 +277,9 @@ fn hot_queries_sort_nothing() {
 #[test]
 fn metrics_sort_nothing() {
     let (_dir, session) = engine(&["r"]);
-    for metric in Queries::shipped().metrics() {
+    // What is merged by core comes from processes, whose spans are in the order of their ends.
+    let merged = |sql: &str| sql.contains("interval_merge");
+    for metric in Queries::shipped().metrics().iter().filter(|metric| !merged(&metric.sql)) {
         let sql = metric.sql.replace("$from", "0").replace("$to", "300");
         let plan = operators(&session, &context::assuming(session.context(), AssumedOrder::Fully), &sql);
         assert!(!plan.contains("Sort") && !plan.contains("WindowAgg"), "{}: {plan}", metric.name);
