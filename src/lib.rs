@@ -158,7 +158,7 @@ mod selection;
 mod neutrino;
 
 // The interface: descriptions and inputs, readers of formats, ingest, the database, findings.
-pub use crate::description::{CoreDescription, Description, NameList, Plan, plan};
+pub use crate::description::{CoreDescription, Description, FileList, NameList, Plan, plan};
 pub use crate::diagnostics::{Diagnostic, Log, Severity};
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::formats::{
@@ -219,7 +219,7 @@ pub mod internals {
     }
     pub mod orti {
         pub use crate::description::orti::{
-            Finding, Formula, Orti, OsHeader, Symbols, Width, canonical_path,
+            Finding, Formula, Oil, OilObject, Orti, OsHeader, Symbols, Width, canonical_path,
         };
     }
     pub mod qnx {

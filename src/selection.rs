@@ -206,6 +206,7 @@ fn entity_columns(table: &TableSpec) -> &'static [&'static str] {
         n if n == tables::BTF_EVENT.name => &[columns::btf_event::SOURCE, columns::btf_event::TARGET],
         n if n == tables::DATA_EVENT.name => &[columns::data_event::VARIABLE],
         n if n == tables::FUNCTION_EVENT.name => &[columns::function_event::FUNCTION],
+        n if n == tables::ENTITY.name => &[columns::entity::ENTITY],
         n if n == tables::PROCESS_INSTANCE.name => &[columns::process_instance::PROCESS],
         n if n == tables::PROCESS_STATE.name => &[columns::process_state::PROCESS],
         n if n == tables::RUNNABLE_INSTANCE.name => {
@@ -222,6 +223,7 @@ fn entity_columns(table: &TableSpec) -> &'static [&'static str] {
 fn type_columns(table: &TableSpec) -> &'static [&'static str] {
     match table.name {
         n if n == tables::BTF_EVENT.name => &[columns::btf_event::TARGET_TYPE],
+        n if n == tables::ENTITY.name => &[columns::entity::TYPE],
         n if n == tables::PROCESS_INSTANCE.name => &[columns::process_instance::TYPE],
         n if n == tables::PROCESS_STATE.name => &[columns::process_state::TYPE],
         _ => &[],

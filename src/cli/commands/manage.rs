@@ -61,11 +61,14 @@ pub(super) fn info(args: &InfoArgs) -> Result<u8> {
         db.manifest().creator,
         scale.as_str()
     );
-    for recording in ops::summary(&db) {
+    for recording in ops::summary(&db)? {
         text.push_str(&format!("\nrecording   {}\n", recording.name));
         if let Some((begin, end)) = recording.range {
             let length = format_duration(end.saturating_sub(begin), scale);
             text.push_str(&format!("time        {begin} to {end} {} ({length})\n", scale.as_str()));
+        }
+        if !recording.idle_tasks.is_empty() {
+            text.push_str(&format!("idle tasks  {}\n", recording.idle_tasks.join(", ")));
         }
         for found in findings(&db, Some(&recording.name))?.iter().filter(|f| f.severity > Severity::Info) {
             let doubt = if found.is_doubt() { "; results are doubtful" } else { "" };
