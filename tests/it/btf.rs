@@ -388,12 +388,16 @@ fn tables_do_not_depend_on_threads() {
     assert_eq!(trees[0], trees[2]);
 }
 
-/// The load of each core: `Core_0 30.0;Core_1 0.0`.
-fn loads(bench: &Bench, db: &str) -> String {
+/// The load of each core.
+fn loads(bench: &Bench, db: &str) -> Vec<(String, f64)> {
     let run = bench.ok(&["metrics", db, "CPULoad", "--format", "json"]);
     let parsed: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     let cores = parsed.as_array().unwrap().iter().filter(|row| row["type"] == "C");
-    cores.map(|row| format!("{} {}", row["entity"].as_str().unwrap(), row["max"])).collect::<Vec<_>>().join(";")
+    cores.map(|row| (row["entity"].as_str().unwrap().to_owned(), row["max"].as_f64().unwrap())).collect()
+}
+
+fn of_two_cores(loads: [f64; 2]) -> Vec<(String, f64)> {
+    vec![("Core_0".to_owned(), loads[0]), ("Core_1".to_owned(), loads[1])]
 }
 
 #[test]
@@ -403,7 +407,7 @@ fn idle_tasks_are_no_load_by_name_and_by_option() {
     let run = bench.ok(&["ingest", "t.db", "t.btf"]);
     assert!(run.stderr.contains("idle tasks, which are no load: [0002]IDLE0, [0003]IDLE1"), "{}", run.stderr);
     assert!(bench.ok(&["info", "t.db"]).stdout.contains("idle tasks  [0002]IDLE0, [0003]IDLE1\n"));
-    assert_eq!(loads(&bench, "t.db"), "Core_0 30.0;Core_1 0.0");
+    assert_eq!(loads(&bench, "t.db"), of_two_cores([30.0, 0.0]));
     let slices = "SELECT core, process, begin_at, end_at FROM core_slice ORDER BY core, begin_at";
     assert_eq!(
         value(&bench, slices),
@@ -414,13 +418,12 @@ fn idle_tasks_are_no_load_by_name_and_by_option() {
     let svg = std::fs::read_to_string(bench.path().join("t.svg")).unwrap();
     assert!(svg.contains("Work") && !svg.contains("IDLE"), "{svg}");
     // A pattern adds to those of the profile; one after `!` takes out.
-    for (pattern, expected) in [
-        ("W?rk", "Core_0 0.0;Core_1 0.0"),
-        ("!IDLE#", "Core_0 90.0;Core_1 90.0"),
-        ("!IDLE0,work", "Core_0 60.0;Core_1 0.0"),
-    ] {
-        bench.ok(&["ingest", &format!("{pattern}.db"), "t.btf", "--idle-task", pattern, "-q"]);
-        assert_eq!(loads(&bench, &format!("{pattern}.db")), expected, "{pattern}");
+    for (n, (pattern, expected)) in
+        [("W?rk", [0.0, 0.0]), ("!IDLE#", [90.0, 90.0]), ("!IDLE0,work", [60.0, 0.0])].into_iter().enumerate()
+    {
+        let db = format!("{n}.db");
+        bench.ok(&["ingest", &db, "t.btf", "--idle-task", pattern, "-q"]);
+        assert_eq!(loads(&bench, &db), of_two_cores(expected), "{pattern}");
     }
 }
 
@@ -462,11 +465,9 @@ fn loads_of_freertos_traces_are_those_of_their_tasks_without_the_idle_ones() {
         bench.ok(&["ingest", "t.db", &file.to_string_lossy(), "-q"]);
         let expected = load_without_idle(&std::fs::read_to_string(file).unwrap());
         let found = loads(&bench, "t.db");
-        assert_eq!(found.split(';').count(), expected.len(), "{found}");
-        for line in found.split(';') {
-            let (core, load) = line.split_once(' ').unwrap();
-            let load: f64 = load.parse().unwrap();
-            assert!((load - expected[core]).abs() < 1e-9, "{core}: {load}, {expected:?}");
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (core, load) in found {
+            assert!((load - expected[&core]).abs() < 1e-9, "{core}: {load}, {expected:?}");
         }
     }
 }

@@ -408,7 +408,8 @@ fn idle_threads_that_become_tasks_are_no_load() {
         let load = |options: &[&str]| {
             let (bench, _) = bench(release, options);
             let run = bench.ok(&["metrics", "t.db", "CPULoad", "--format", "csv"]);
-            let idle = csv(&bench, "t.db", "SELECT count(*) FROM process_state WHERE idle AND state = 'running'");
+            let idle =
+                csv(&bench, "t.db", "SELECT count(*) FROM process_state WHERE idle AND state = 'running'");
             let cores: Vec<String> =
                 run.stdout.lines().filter(|line| line.contains(",C,")).map(str::to_owned).collect();
             (cores, idle.trim_end().ends_with("\n0"))
