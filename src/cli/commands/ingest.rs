@@ -76,7 +76,8 @@ pub struct IngestArgs {
     #[arg(long, value_name = "PROFILE")]
     pub os: Option<String>,
     /// A core:
-    /// name=NAME[,data=FILE][,functions=FILE][,orti=FILE][,os_header=FILE][,oil=FILE][,symbols=FILE][,time_offset=T].
+    /// name=NAME[,data=FILE][,functions=FILE][,orti=FILE][,os_header=FILE][,oil=FILE][,symbols=FILE]
+    /// [,time_offset=T].
     #[arg(long, value_name = "KEY=VALUE,…")]
     pub core: Vec<String>,
     /// OIL files of the application.

@@ -1,5 +1,5 @@
-//! ORTI/KOIL files of OSEK generators and the files that complete them (OIL, OS headers, symbols): reading only. Not for what the
-//! objects mean to a trace (`map`), and not for writing ORTI.
+//! ORTI/KOIL files of OSEK generators and the files that complete them (OIL, OS headers, symbols): reading
+//! only. Not for what the objects mean to a trace (`map`), and not for writing ORTI.
 //!
 //! The grammar is that of ORTI 2.2 Part A, widened by what generators really write. Nothing here fails:
 //! unusable text becomes a [`Finding`]. No crate reads ORTI, and a parser generator does not recover from the

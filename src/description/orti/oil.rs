@@ -261,8 +261,15 @@ impl Parser<'_, '_> {
             return self.cursor.text();
         }
         let mut value = String::new();
+        let mut end = None;
         while let Kind::Word | Kind::Number | Kind::Sign(b'-' | b'+' | b'.') = self.cursor.kind(0) {
-            value.push_str(&self.cursor.take().text);
+            // What stands apart is another word, except behind the sign of a number.
+            if end.is_some_and(|end| !self.cursor.begins_at(end)) && value != "-" && value != "+" {
+                break;
+            }
+            let token = self.cursor.take();
+            value.push_str(&token.text);
+            end = Some(token.end);
         }
         if value.is_empty() { self.cursor.mistake("a value") } else { Ok(value) }
     }

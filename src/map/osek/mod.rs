@@ -153,6 +153,7 @@ impl Mapper for OsekMapper {
         self.machine.model.described.clone()
     }
 
+    /// Rule O12.
     fn idle_tasks(&self) -> Result<Vec<String>> {
         Ok(self.machine.model.profile.idle_tasks.clone())
     }

@@ -1,5 +1,5 @@
-//! Rows of the tables `os_call` and `os_error`: services and errors as the OS reports them. Not what they mean
-//! to tasks (see `services`).
+//! Rows of the tables `os_call` and `os_error`: services and errors as the OS reports them. Not what they
+//! mean to tasks (see `services`).
 
 use super::Machine;
 use super::state::{Actor, Context, OpenCall, Proc};

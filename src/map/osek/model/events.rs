@@ -1,5 +1,5 @@
-//! The names of the bits in the event masks of each task (rule E6). Masks belong to a task: OSEK lets two tasks
-//! have events with the same one. Not what happens to events (see `machine::os_events`).
+//! The names of the bits in the event masks of each task (rule E6). Masks belong to a task: OSEK lets two
+//! tasks have events with the same one. Not what happens to events (see `machine::os_events`).
 
 use super::Model;
 use crate::btf::NameId;

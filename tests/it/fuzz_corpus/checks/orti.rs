@@ -44,8 +44,8 @@ pub fn os_header(data: &[u8]) {
     assert!(names.iter().all(|name| !name.is_empty() && !name.contains(char::is_whitespace)), "{names:?}");
 }
 
-/// An OIL file is read to its end. Findings are within it, objects are found by their names, and reading the file
-/// again only adds attributes.
+/// An OIL file is read to its end. Findings are within it, objects are found by their names, and reading the
+/// file again only adds attributes.
 pub fn oil(data: &[u8]) {
     let mut oil = Oil::default();
     lie_within(&oil.add(data, "a"), data);
