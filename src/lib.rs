@@ -36,7 +36,7 @@
 //! | `formats` | trace formats: one folder each, behind one trait; the list of formats | btf, derive, diagnostics, encoding, error, input, names, options, qnx, schema, time, words | files, Parquet, mapping, each other |
 //! | `schema` | tables and columns, from `schemas/*.toml` | error, names | the disk, SQL |
 //! | `store` | the database folder: manifest, commit, lock | error, names, pipeline, schema, time, varint | formats, mapping, SQL |
-//! | `description` | what is not a trace: `recording.toml`, ORTI, OS headers, symbols, mapping profiles | diagnostics, encoding, error, formats, options, time | trace data |
+//! | `description` | what is not a trace: `recording.toml`, ORTI, OIL, OS headers, symbols, mapping profiles | diagnostics, encoding, error, formats, options, time | trace data |
 //! | `map` | the rules: software events, kernel events, Grasp commands → system events | btf, description, diagnostics, error, names, qnx, schema, time, words | bytes, paths, Parquet, SQL |
 //! | `derive` | system events, in the dialect of their writer → instances and states | btf, error, names, schema | files, the text of BTF |
 //! | `check` | whether a trace conforms to its BTF version | btf, diagnostics, encoding, words | readers, the store, mapping |
@@ -47,7 +47,7 @@
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema, words | running SQL |
 //! | `chain` | event chains: which event follows from which | – | where events come from |
 //! | `engine` | SQL over a database: sessions; tables, functions, operators and optimizer rules for DataFusion | btf, chain, error, library, names, schema, store, time | metrics, the terminal |
-//! | `metrics` | rows of metrics → statistics, histograms, comparisons | engine, error, library, pipeline, render, schema, time | DataFusion, the terminal |
+//! | `metrics` | rows of metrics → statistics, histograms, comparisons | engine, error, library, pipeline, render, schema, selection, time | DataFusion, the terminal |
 //! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | engine, error, schema | what is done with it |
 //! | `export` | tables and results → files, also in formats of other tools | btf, chain, engine, error, formats, metrics, names, options, qnx, render, schema, selection, store, time, varint, words | arguments |
 //! | `plot` | a window of a recording → its picture | btf, engine, error, library, metrics, names, picture, schema, selection, store, time, words | how it is drawn |
@@ -158,7 +158,7 @@ mod selection;
 mod neutrino;
 
 // The interface: descriptions and inputs, readers of formats, ingest, the database, findings.
-pub use crate::description::{CoreDescription, Description, NameList, Plan, plan};
+pub use crate::description::{CoreDescription, Description, FileList, NameList, Plan, plan};
 pub use crate::diagnostics::{Diagnostic, Log, Severity};
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::formats::{
@@ -219,7 +219,7 @@ pub mod internals {
     }
     pub mod orti {
         pub use crate::description::orti::{
-            Finding, Formula, Orti, OsHeader, Symbols, Width, canonical_path,
+            Finding, Formula, Oil, OilObject, Orti, OsHeader, Symbols, Width, canonical_path,
         };
     }
     pub mod qnx {

@@ -1,6 +1,8 @@
 //! Which part of a recording is exported or drawn, as a condition in SQL. Not for what a table is (see
 //! [`crate::schema`]).
 
+pub(crate) mod pattern;
+
 use crate::engine::{Param, ResultStream, Session};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnType, TableSpec, columns, tables};
@@ -15,7 +17,7 @@ pub struct Selection {
     /// End of the window, in ticks, not part of it; `None`: the end of the recording. Windows that follow
     /// each other have no row in common, and no row is lost between them.
     pub to: Option<i64>,
-    /// Names of entities; empty: all.
+    /// Names of entities, or patterns with `*` and `?`; empty: all.
     pub entities: Vec<String>,
     /// Types of entities as BTF abbreviates them (`T`, `I`, `R`, …); empty: all.
     pub types: Vec<String>,
@@ -50,6 +52,11 @@ impl Selection {
                     .hint(format!("choose one with --recording: {}", names.join(", "))))
             }
         }
+    }
+
+    /// True if an entity of that name is selected.
+    pub(crate) fn has_entity(&self, name: &str) -> bool {
+        self.entities.is_empty() || self.entities.iter().any(|word| pattern::fits(word, name))
     }
 
     /// True when all of the recording is selected.
@@ -135,33 +142,46 @@ impl Condition {
 
     /// Any of the columns is one of the types, as any writer may have spelled it: `i` also selects `ISR`.
     fn of_type(&mut self, types: &[String], columns: &[&str]) {
-        self.any_of(types, columns, "the types", |column, types| format!("is_type({column}, {types})"));
+        if self.is_asked(types, columns, "the types") {
+            let types = self.places(types);
+            self.any(columns.iter().map(|column| format!("is_type({column}, {types})")));
+        }
     }
 
-    /// Any of the columns is one of the words.
+    /// Any of the columns is one of the words, or fits one of them that is a pattern.
     fn one_of(&mut self, words: &[String], columns: &[&str], what: &'static str) {
-        self.any_of(words, columns, what, |column, words| format!("{column} IN ({words})"));
+        if !self.is_asked(words, columns, what) {
+            return;
+        }
+        let (patterns, names): (Vec<&String>, Vec<&String>) =
+            words.iter().partition(|word| pattern::is_pattern(word));
+        let mut comparisons = Vec::new();
+        if !names.is_empty() {
+            comparisons.push(format!("IN ({})", self.places(names)));
+        }
+        for word in patterns {
+            comparisons.push(format!("LIKE {}", self.param(pattern::like(word).as_str().into())));
+        }
+        self.any(columns.iter().flat_map(|c| comparisons.iter().map(move |is| format!("{c} {is}"))));
     }
 
-    /// Any of the columns passes a test of the words, which `test` spells.
-    fn any_of(
-        &mut self,
-        words: &[String],
-        columns: &[&str],
-        what: &'static str,
-        test: impl Fn(&str, &str) -> String,
-    ) {
-        if words.is_empty() {
-            return;
-        }
-        if columns.is_empty() {
+    /// True if there are words, and columns to compare with them. Words without columns are noted as unused.
+    fn is_asked(&mut self, words: &[String], columns: &[&str], what: &'static str) -> bool {
+        if !words.is_empty() && columns.is_empty() {
             self.unused.push(what);
-            return;
         }
-        let places: Vec<_> = words.iter().map(|w| self.param(w.as_str().into())).collect();
-        let places = places.join(", ");
-        let terms: Vec<_> = columns.iter().map(|column| test(column, &places)).collect();
-        self.terms.push(format!("({})", terms.join(" OR ")));
+        !words.is_empty() && !columns.is_empty()
+    }
+
+    /// The words as parameters, with commas between.
+    fn places<'a>(&mut self, words: impl IntoIterator<Item = &'a String>) -> String {
+        let places: Vec<_> = words.into_iter().map(|word| self.param(word.as_str().into())).collect();
+        places.join(", ")
+    }
+
+    /// Any of the terms is true.
+    fn any(&mut self, terms: impl Iterator<Item = String>) {
+        self.terms.push(format!("({})", terms.collect::<Vec<_>>().join(" OR ")));
     }
 }
 
@@ -186,6 +206,7 @@ fn entity_columns(table: &TableSpec) -> &'static [&'static str] {
         n if n == tables::BTF_EVENT.name => &[columns::btf_event::SOURCE, columns::btf_event::TARGET],
         n if n == tables::DATA_EVENT.name => &[columns::data_event::VARIABLE],
         n if n == tables::FUNCTION_EVENT.name => &[columns::function_event::FUNCTION],
+        n if n == tables::ENTITY.name => &[columns::entity::ENTITY],
         n if n == tables::PROCESS_INSTANCE.name => &[columns::process_instance::PROCESS],
         n if n == tables::PROCESS_STATE.name => &[columns::process_state::PROCESS],
         n if n == tables::RUNNABLE_INSTANCE.name => {
@@ -202,6 +223,7 @@ fn entity_columns(table: &TableSpec) -> &'static [&'static str] {
 fn type_columns(table: &TableSpec) -> &'static [&'static str] {
     match table.name {
         n if n == tables::BTF_EVENT.name => &[columns::btf_event::TARGET_TYPE],
+        n if n == tables::ENTITY.name => &[columns::entity::TYPE],
         n if n == tables::PROCESS_INSTANCE.name => &[columns::process_instance::TYPE],
         n if n == tables::PROCESS_STATE.name => &[columns::process_state::TYPE],
         _ => &[],

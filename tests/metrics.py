@@ -31,7 +31,7 @@ CHART = {
     "terminate": ("running", None),
 }
 SHARES = {"waiting": "CPUWaiting", "polling": "CPUPolling", "parking": "CPUParking"}
-PERCENT = {"CPULoad", *SHARES.values()}
+PERCENT = {"CPULoad", "OsOverhead", *SHARES.values()}
 ON_CORE = ("running", "polling")
 LOST = ("mtalimitexceeded", "mtalimitexceded", "mpalimitexceeded")
 PER_STATE = {"Net": "running", "Ready": "ready", "Waiting": "waiting", "Polling": "polling", "Parking": "parking"}
@@ -176,6 +176,7 @@ class Recording:
             times = [at for _, at in self.lost[who] if inside(at)]
             yield ("MtaLimitExceeding", *who, core, len(times), min(times, default=None))
         yield from self.loads(max(self.begin, first), min(self.end, last))
+        yield from self.overhead(max(self.begin, first), min(self.end, last))
         for name, executions in self.runnables.items():
             for e in executions:
                 at = e.start if e.start is not None else e.end
@@ -248,8 +249,10 @@ class Recording:
                 for core, begin, end in i.runs():
                     inside = min(end, last) - max(begin, first)
                     if inside > 0:
-                        occupied[name, kind, core] += inside
-                        occupied[core, "C", core] += inside
+                        idle = kind == "T" and name in self.idle_tasks
+                        occupied[core, "C", core] += 0 if idle else inside
+                        if not idle:
+                            occupied[name, kind, core] += inside
         for (name, kind, core), time in occupied.items():
             yield ("CPULoad", name, kind, core, 100 * Fraction(time, last - first), first)
         spans = defaultdict(list)
@@ -266,6 +269,19 @@ class Recording:
             for begin, end in sorted(found):
                 time, until = time + max(0, end - max(begin, until)), max(until, end)
             yield (metric, name, kind, core, 100 * Fraction(time, last - first), first)
+
+    def overhead(self, first, last):
+        """The parts of outermost calls of services in which their callers run."""
+        spent = defaultdict(int)
+        for call in self.calls:
+            instance = self.processes[call["process"], call["type"]][int(call["instance"])]
+            for state, core, begin, end in instance.stretches:
+                inside = min(end, int(call["exit_at"]), last) - max(begin, int(call["enter_at"]), first)
+                if state == "running" and inside > 0:
+                    spent[call["process"], call["type"], core] += inside
+                    spent[core, "C", core] += inside
+        for (name, kind, core), time in spent.items():
+            yield ("OsOverhead", name, kind, core, 100 * Fraction(time, last - first), first)
 
 
 def only(cores):
@@ -335,7 +351,12 @@ def main(program, database):
         begin, end = int(r["first"]), int(r["last"])
         where = r["recording"].replace("'", "''")
         events = ask(program, "query", database, f"SELECT * FROM btf_event WHERE recording = '{where}' ORDER BY seq")
+        idle = ask(program, "query", database, f"SELECT entity FROM entity WHERE recording = '{where}' AND idle")
+        calls = ask(program, "query", database, f"""
+            SELECT process, type, instance, enter_at, exit_at FROM os_call
+            WHERE recording = '{where}' AND depth = 0 AND process IS NOT NULL AND exit_at IS NOT NULL""")
         recording = Recording(events, begin, end)
+        recording.idle_tasks, recording.calls = {row["entity"] for row in idle}, calls
         third = (end - begin) // 3
         for window in (None, (begin + third, end - third)):
             mine = summary(recording.samples(window))

@@ -1,7 +1,7 @@
 -- Load in windows of time: one row per window and core, and one per window, core and process that occupied it.
 --
 -- Windows begin at multiples of the step. Windows that are not entirely within the recording are left out. A step smaller than
--- the window makes sliding windows.
+-- the window makes sliding windows. Idle tasks do not occupy a core.
 -- param: window duration Length of a window.
 -- param: step duration Distance between the begins of two windows.
 -- column: recording text Recording.
@@ -19,7 +19,7 @@ WITH
             r.begin_at AS first_at, r.end_at AS last_at
         FROM process_state AS s
         JOIN recording AS r ON s.recording = r.recording
-        WHERE s.state IN ('running', 'polling') AND s.core IS NOT NULL
+        WHERE s.state IN ('running', 'polling') AND NOT s.idle AND s.core IS NOT NULL
     ),
     known AS (
         SELECT c.recording, c.core, r.begin_at AS first_at, r.end_at AS last_at

@@ -1,4 +1,4 @@
--- One row per span in which a process instance could have run but another one had its core.
+-- One row per span in which a process instance could have run but another one had its core. An idle task takes it from nobody.
 --
 -- column: recording text Recording.
 -- column: process text Task or ISR that had to wait.
@@ -28,4 +28,4 @@ SELECT
 FROM process_state AS w
 JOIN process_state AS r
     ON w.recording = r.recording AND w.core = r.core AND w.begin_at < r.end_at AND r.begin_at < w.end_at
-WHERE w.state IN ('active', 'ready', 'parking') AND r.state IN ('running', 'polling')
+WHERE w.state IN ('active', 'ready', 'parking') AND r.state IN ('running', 'polling') AND NOT r.idle

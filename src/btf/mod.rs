@@ -3,6 +3,7 @@
 
 pub mod date;
 mod event;
+mod idle;
 mod line;
 mod names;
 mod record;
@@ -10,6 +11,7 @@ pub mod remark;
 pub mod spec;
 
 pub use event::{Actor, Event, KnownState, Note};
+pub use idle::IdleTasks;
 pub use line::{Fields, Unreadable};
 pub use names::{NameId, NameMap, Names};
 pub use record::{Place, Record, Records};

@@ -1,6 +1,8 @@
 //! Groups of options of several commands. Text only: `commands` turns values into plans. Not the list of
 //! commands (see `command_line`), and not the arguments of one command, which it declares itself.
 
+use super::declared::word;
+use crate::time::TimeScale;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -22,12 +24,33 @@ pub struct SqlPath {
     /// docs/library.md); can be repeated.
     #[arg(long = "sql-path", value_name = "DIR")]
     pub folders: Vec<PathBuf>,
+    /// SQL reads no files but those of the database: for servers. Otherwise, read_csv and read_parquet read
+    /// files in the current folder and its subfolders.
+    #[arg(long)]
+    pub no_files: bool,
+}
+
+impl SqlPath {
+    /// The folder whose files SQL may read.
+    pub fn files(&self) -> Option<PathBuf> {
+        #[expect(clippy::disallowed_methods, reason = "cli reads the environment")]
+        let current = std::env::current_dir();
+        current.ok().filter(|_| !self.no_files)
+    }
+}
+
+/// The unit of times.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct UnitArg {
+    /// Show times in ps, ns, us, ms or s, in columns that are named after it; in ticks when left out.
+    #[arg(long, value_name = "UNIT", value_parser = word(TimeScale::ALL.map(TimeScale::as_str), TimeScale::parse))]
+    pub unit: Option<TimeScale>,
 }
 
 /// How results are printed.
 #[derive(Debug, Clone, Args)]
 pub struct Output {
-    /// auto: a table on a terminal, complete CSV otherwise.
+    /// auto: what the name of the file says, a table on a terminal, complete CSV otherwise.
     #[arg(long, value_enum, default_value = "auto")]
     pub format: Format,
     /// File to write, `-` for standard output.
@@ -48,6 +71,7 @@ pub enum Format {
     Tsv,
     Json,
     Jsonl,
+    Md,
     Parquet,
     Arrow,
 }

@@ -1,6 +1,6 @@
 //! The command line: the list of commands. Not their arguments, which are declared in `commands`.
 
-use super::commands::{check, compare, demo, export, ingest, manage, map, metrics, plot, query};
+use super::commands::{check, compare, demo, export, help, ingest, manage, map, metrics, plot, query};
 use super::shell;
 use clap::{Parser, Subcommand};
 
@@ -47,4 +47,6 @@ pub enum Command {
     Verify(manage::VerifyArgs),
     Remove(manage::RemoveArgs),
     Demo(demo::DemoArgs),
+    Completions(help::CompletionsArgs),
+    Man(help::ManArgs),
 }

@@ -3,6 +3,7 @@
 //! and no files.
 
 mod edges;
+mod entities;
 mod freertos;
 mod occupants;
 mod processes;
@@ -10,13 +11,15 @@ mod records;
 mod runnables;
 mod step;
 
-use crate::btf::{Actor, EntityType, Event, KnownState, NameId, Names};
+use crate::btf::{Actor, EntityType, Event, IdleTasks, KnownState, NameId, Names};
 use crate::schema::{ProcessInstanceRows, ProcessStateRows, RunnableInstanceRows, RunnableStateRows};
 use edges::LeftEdge;
+use entities::Entities;
 use occupants::Occupants;
 use processes::Processes;
 use runnables::Runnables;
 
+pub use entities::Entity;
 pub use records::{Dialect, FromRecords};
 
 /// Rows that are ready to be written.
@@ -95,11 +98,34 @@ impl Violations {
 pub struct Derive {
     processes: Processes,
     runnables: Runnables,
+    entities: Entities,
     /// The rows made so far; the caller may take them at any time.
     pub rows: Rows,
 }
 
 impl Derive {
+    /// Tasks with these names are idle tasks.
+    #[must_use]
+    pub fn with_idle_tasks(mut self, tasks: IdleTasks) -> Self {
+        self.entities.idle_tasks = tasks;
+        self
+    }
+
+    /// This task is an idle task whatever its name is, unless its name says that it is none.
+    pub fn idle_task(&mut self, task: NameId) {
+        self.entities.idle_task(task);
+    }
+
+    /// An entity occurs, in an event that concerns no instances.
+    pub fn occurs(&mut self, entity: NameId, kind: EntityType) {
+        self.entities.occurs(entity, kind);
+    }
+
+    /// Everything that has occurred: by type, then by name.
+    pub fn entities(&self, names: &Names) -> Vec<Entity> {
+        self.entities.all(names)
+    }
+
     /// For a trace whose first instant is `begin`, in ticks, and that does not say what held there; it may
     /// omit activations. The first instance of a process that is seen was, from `begin` on, in the state that
     /// its first action leaves; a first event `start` does not imply an earlier state.
@@ -113,22 +139,25 @@ impl Derive {
     pub fn event(&mut self, event: &Event, names: &Names) {
         match event.target_type {
             EntityType::Task | EntityType::Isr => {
-                self.processes.event(event, names, &mut self.rows);
+                self.processes.event(event, names, &mut self.entities, &mut self.rows);
             }
-            EntityType::Runnable => self.runnables.event(event, names, &self.processes, &mut self.rows),
-            _ => {}
+            EntityType::Runnable => {
+                self.runnables.event(event, names, &self.processes, &mut self.rows);
+                self.entities.occurs(event.target, event.target_type);
+            }
+            _ => self.entities.occurs(event.target, event.target_type),
         }
     }
 
     /// The activation of an instance that was activated before, at an unknown time: the instance is never
     /// complete.
-    pub fn assumed(&mut self, activation: &Event) {
-        self.processes.assumed(activation);
+    pub fn assumed(&mut self, activation: &Event, names: &Names) {
+        self.processes.assumed(activation, names, &mut self.entities);
     }
 
     /// What is known of a process instance without an event.
     pub fn known(&mut self, known: &KnownState, names: &Names) {
-        self.processes.known(known, names, &mut self.rows);
+        self.processes.known(known, names, &mut self.entities, &mut self.rows);
     }
 
     /// The state of a process instance is unknown from `time` on, until its next event.
@@ -144,7 +173,7 @@ impl Derive {
 
     /// Writes what is still open at `end`, as incomplete instances in the order of their first events.
     pub fn finish(&mut self, end: i64, names: &Names) -> Violations {
-        self.processes.finish(end, names, &mut self.rows);
+        self.processes.finish(end, names, &mut self.entities, &mut self.rows);
         self.runnables.finish(end, names, &mut self.rows);
         Violations { runnable: self.runnables.violations, ..self.processes.violations }
     }

@@ -1,6 +1,7 @@
 //! Instances and states of tasks and ISRs. Not runnables.
 
 use super::edges::{Gaps, LeftEdge};
+use super::entities::Entities;
 use super::occupants::Occupants;
 use super::{Rows, Violations};
 use crate::btf::spec::process_transition;
@@ -16,6 +17,8 @@ struct Open {
     process: NameId,
     instance: i64,
     kind: EntityType,
+    /// An idle task.
+    idle: bool,
     core: Option<NameId>,
     state: State,
     since: i64,
@@ -71,8 +74,9 @@ impl Processes {
         self.open.get(&(process, instance)).and_then(|o| o.core)
     }
 
-    pub fn event(&mut self, event: &Event, names: &Names, rows: &mut Rows) {
+    pub fn event(&mut self, event: &Event, names: &Names, entities: &mut Entities, rows: &mut Rows) {
         if event.action == Action::MtaLimitExceeded {
+            entities.occurs(event.target, event.target_type);
             let (last, run) = self.lost.entry(event.target).or_default();
             *run = if last.checked_add(1) == Some(event.target_instance) { *run + 1 } else { 1 };
             *last = event.target_instance;
@@ -90,10 +94,10 @@ impl Processes {
                 let before = self.left_edge.as_mut().and_then(|edge| edge.first_event(event, from));
                 let since = before.filter(|_| !matches!(event.action, Action::Activate | Action::Start));
                 self.born += 1;
-                let actor = (event.target, event.target_instance);
-                let mut open =
-                    Open::new(self.born, actor, event.target_type, from, since.unwrap_or(event.time));
+                let kind = event.target_type;
+                let mut open = Open::new(self.born, actor, kind, from, since.unwrap_or(event.time));
                 open.cut = !activated;
+                open.idle = entities.process(event.target, kind, names);
                 if activated {
                     let before = self.lost.remove(&event.target);
                     let right_before =
@@ -123,7 +127,9 @@ impl Processes {
         }
         let (born, core) = (entry.born, entry.core);
         if ended {
-            open.remove().write(Some(event.time), names, rows);
+            let ended = open.remove();
+            ended.core.into_iter().for_each(|core| entities.occurs(core, EntityType::Core));
+            ended.write(Some(event.time), names, rows);
         }
         if self.occupants.is_some() {
             if event.action == Action::Start {
@@ -163,16 +169,17 @@ impl Processes {
     }
 
     /// An activation that was not recorded.
-    pub fn assumed(&mut self, event: &Event) {
+    pub fn assumed(&mut self, event: &Event, names: &Names, entities: &mut Entities) {
         let actor = (event.target, event.target_instance);
         self.born += 1;
         let mut open = Open::new(self.born, actor, event.target_type, State::Active, event.time);
         open.cut = true;
+        open.idle = entities.process(event.target, event.target_type, names);
         self.open.insert(actor, open);
     }
 
     /// What is known of an instance without an event.
-    pub fn known(&mut self, known: &KnownState, names: &Names, rows: &mut Rows) {
+    pub fn known(&mut self, known: &KnownState, names: &Names, entities: &mut Entities, rows: &mut Rows) {
         let since = self.gaps.visible(known.core, known.since);
         let open = match self.open.entry(known.process) {
             Entry::Occupied(open) => open.into_mut(),
@@ -180,6 +187,7 @@ impl Processes {
                 self.born += 1;
                 let mut open = Open::new(self.born, known.process, known.kind, known.state, since);
                 open.cut = true;
+                open.idle = entities.process(known.process.0, known.kind, names);
                 place.insert(open)
             }
         };
@@ -220,7 +228,7 @@ impl Processes {
         }
     }
 
-    pub fn finish(&mut self, end: i64, names: &Names, rows: &mut Rows) {
+    pub fn finish(&mut self, end: i64, names: &Names, entities: &mut Entities, rows: &mut Rows) {
         let mut rest: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
         rest.sort_unstable_by_key(|o| o.born);
         for mut open in rest {
@@ -232,6 +240,7 @@ impl Processes {
             if !open.lost && !unseen {
                 open.leave(end, names, rows);
             }
+            open.core.into_iter().for_each(|core| entities.occurs(core, EntityType::Core));
             open.write(None, names, rows);
         }
     }
@@ -279,6 +288,7 @@ impl Open {
             process,
             instance,
             kind,
+            idle: false,
             core: None,
             state,
             since,
@@ -316,6 +326,7 @@ impl Open {
             state: self.state.into(),
             begin_at: self.since,
             end_at: time,
+            idle: self.idle,
         });
     }
 

@@ -46,17 +46,18 @@ impl FromRecords {
         self.sources.turn_to(rows.source.dictionary());
         self.targets.turn_to(rows.target.dictionary());
         for row in 0..rows.len() {
-            let Some(kind @ (EntityType::Task | EntityType::Isr | EntityType::Runnable)) = kinds.get(row)
-            else {
-                continue;
-            };
-            let Some(action) = actions.get(row) else { continue };
-            if !step::concerns_instances(kind, action) {
-                continue;
-            }
+            let Some(kind) = kinds.get(row) else { continue };
             let mut intern = |memo: &mut Memo<Option<NameId>>, key: Option<usize>| {
                 let known = key.and_then(|key| memo.get_or_compute(key, |name| self.names.intern(name)));
                 known.unwrap_or_else(|| self.names.intern(""))
+            };
+            if !matches!(kind, EntityType::Task | EntityType::Isr | EntityType::Runnable) {
+                derive.occurs(intern(&mut self.targets, rows.target.key(row)), kind);
+                continue;
+            }
+            let Some(action) = actions.get(row).filter(|action| step::concerns_instances(kind, *action))
+            else {
+                continue;
             };
             let source = intern(&mut self.sources, rows.source.key(row));
             let target = intern(&mut self.targets, rows.target.key(row));

@@ -1,10 +1,11 @@
 //! The traced application: the description files of its cores, stored whole, and what they say. Not the model
 //! of the mapping (see `map::osek`).
 
-use super::orti::{Orti, OsHeader, Symbols};
+use super::orti::{Oil, Orti, OsHeader, Symbols};
 use super::profile::Profile;
 use crate::encoding::decoded;
 use crate::error::{Error, Result};
+use crate::time::TimeScale;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,6 +28,8 @@ pub struct Application {
     pub task_functions: BTreeMap<String, String>,
     /// Window of rule I6 in ticks; 0 is off.
     pub coalescing: i64,
+    /// What a tick is.
+    pub time_scale: TimeScale,
 }
 
 #[derive(Debug, Clone)]
@@ -34,8 +37,14 @@ pub struct ApplicationCore {
     pub name: String,
     /// The ORTI file of the core's OS.
     pub orti: Option<Orti>,
+    /// Its path, as in the description.
+    pub orti_file: Option<String>,
     /// The generated OS header: event masks, ids, spinlocks.
     pub header: Option<OsHeader>,
+    /// Its path, as in the description.
+    pub header_file: Option<String>,
+    /// What OIL declares for it.
+    pub oil: Oil,
     /// Addresses of ISR handlers.
     pub symbols: Symbols,
 }
@@ -46,6 +55,7 @@ pub struct CoreFiles {
     pub name: String,
     pub orti: Option<SetupFile>,
     pub os_header: Option<SetupFile>,
+    pub oil: Vec<SetupFile>,
     pub symbols: Option<SetupFile>,
 }
 

@@ -60,7 +60,7 @@ mod tests {
 
     fn core(name: &str) -> CoreFiles {
         let file = || Some(SetupFile { path: format!("{name}.x"), text: String::new() });
-        CoreFiles { name: name.into(), orti: file(), os_header: file(), symbols: None }
+        CoreFiles { name: name.into(), orti: file(), os_header: file(), oil: Vec::new(), symbols: None }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Turns arguments of the user into recordings: a folder, a `recording.toml`, files whose names have a
 //! meaning (as those of TRACE32 exports), or a trace in one file. Looks at names only, not into files.
 
-use super::recording_toml::{CoreDescription, Description, NameList};
+use super::recording_toml::{CoreDescription, Description, FileList, NameList};
 use crate::encoding::read_text;
 use crate::error::{Error, Result};
 use crate::formats::{FORMATS, Part, TraceFormat};
@@ -64,7 +64,8 @@ pub fn plan(
             loose.push(input.clone());
         } else {
             let name = over.name.clone().unwrap_or_else(|| trace_name(input));
-            let description = Description { name: Some(name.clone()), ..Description::default() };
+            let idle_tasks = over.idle_tasks.clone();
+            let description = Description { name: Some(name.clone()), idle_tasks, ..Description::default() };
             let (file, path) = (input.to_string_lossy().into_owned(), input.clone());
             plans.push(Plan {
                 name: checked(name)?,
@@ -145,10 +146,14 @@ fn named(mut description: Description, base: &Path, over: &Description) -> Resul
     };
     lay(&mut d.name, &over.name);
     lay(&mut d.os, &over.os);
+    if over.oil != FileList::default() {
+        d.oil.clone_from(&over.oil);
+    }
     for (list, more) in [
         (&mut d.runnables, &over.runnables),
         (&mut d.signals, &over.signals),
         (&mut d.category1_isrs, &over.category1_isrs),
+        (&mut d.idle_tasks, &over.idle_tasks),
     ] {
         if *more != NameList::default() {
             list.clone_from(more);
@@ -162,6 +167,9 @@ fn named(mut description: Description, base: &Path, over: &Description) -> Resul
                 lay(&mut known.orti, &core.orti);
                 lay(&mut known.os_header, &core.os_header);
                 lay(&mut known.symbols, &core.symbols);
+                if core.oil != FileList::default() {
+                    known.oil.clone_from(&core.oil);
+                }
                 lay(&mut known.time_offset, &core.time_offset);
             }
             None => d.core.push(core.clone()),

@@ -12,5 +12,5 @@ mod setup;
 pub use application::{Application, ApplicationCore};
 pub use detect::{Plan, PlannedInput, plan};
 pub use profile::Profile;
-pub use recording_toml::{CoreDescription, Description, NameList};
+pub use recording_toml::{CoreDescription, Description, FileList, NameList};
 pub use setup::StoredSetup;

@@ -19,6 +19,8 @@ pub const SHIPPED: [(&str, &str); 2] = [("osek", OSEK), ("erika2", ERIKA2)];
 pub struct Profile {
     /// Name of the profile.
     pub name: String,
+    /// Patterns of the names of idle tasks, see [`crate::btf::IdleTasks`].
+    pub idle_tasks: Vec<String>,
     /// ORTI state labels by OSEK state.
     pub states: StateLabels,
     /// Other ORTI labels with a meaning.
@@ -152,6 +154,14 @@ pub struct Kernel {
 }
 
 impl Profile {
+    /// The generic profile, for what is not said otherwise.
+    ///
+    /// # Errors
+    /// Never: tests parse every shipped profile.
+    pub fn generic() -> Result<Self> {
+        Self::parse("")
+    }
+
     /// A shipped profile by name.
     pub fn shipped(name: &str) -> Option<Result<Self>> {
         SHIPPED.iter().find(|(n, _)| *n == name).map(|(_, text)| Self::parse(text))

@@ -1,5 +1,6 @@
 //! `recording.toml`: the keys of a recording and their meaning. Not the files it names.
 
+use super::application::read_file;
 use crate::error::{Error, Result};
 use crate::options::OptionValues;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,12 @@ pub struct Description {
     /// Functions that are category 1 ISRs.
     #[serde(default)]
     pub category1_isrs: NameList,
+    /// Patterns of the names of idle tasks, in addition to those of the profile.
+    #[serde(default)]
+    pub idle_tasks: NameList,
+    /// OIL files of the application: events, alarms, priorities that ORTI does not tell.
+    #[serde(default)]
+    pub oil: FileList,
     /// Radix of data values without a prefix: `hex` (TRACE32's default) or `decimal`.
     pub data_radix: Option<String>,
     /// Columns of the data exports, if they have no header and the content does not tell.
@@ -52,6 +59,9 @@ pub struct CoreDescription {
     pub orti: Option<String>,
     /// Generated OS header: event masks, ids.
     pub os_header: Option<String>,
+    /// OIL files of this core alone, where every core has an application of its own.
+    #[serde(default)]
+    pub oil: FileList,
     /// Addresses of ISR handlers.
     pub symbols: Option<String>,
     /// Added to every time of this core, e.g. `120ns`.
@@ -88,15 +98,55 @@ pub enum NameList {
     },
 }
 
+impl NameList {
+    /// The names; a file is relative to `base`.
+    pub(crate) fn read(&self, base: &Path) -> Result<Vec<String>> {
+        match self {
+            Self::Names(names) => Ok(names.clone()),
+            Self::File { file } => {
+                let text = read_file(base, file)?.text;
+                let lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
+                Ok(lines.map(str::to_owned).collect())
+            }
+        }
+    }
+}
+
 impl Default for NameList {
     fn default() -> Self {
         Self::Names(Vec::new())
     }
 }
 
+/// One file, or several.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum FileList {
+    /// `"app.oil"`
+    One(String),
+    /// `["app.oil", "os.oil"]`
+    Several(Vec<String>),
+}
+
+impl FileList {
+    /// The paths.
+    pub fn paths(&self) -> &[String] {
+        match self {
+            Self::One(path) => std::slice::from_ref(path),
+            Self::Several(paths) => paths,
+        }
+    }
+}
+
+impl Default for FileList {
+    fn default() -> Self {
+        Self::Several(Vec::new())
+    }
+}
+
 /// All keys, for suggestions.
-const KEYS: &str = "name os runnables signals category1_isrs data_radix data_columns task_functions aliases core \
-    data functions orti os_header symbols time_offset file";
+const KEYS: &str = "name os runnables signals category1_isrs idle_tasks data_radix data_columns task_functions aliases core \
+    data functions orti os_header oil symbols time_offset file";
 
 impl Description {
     /// Parses the text of a `recording.toml`; `path` is only for messages.

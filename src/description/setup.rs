@@ -5,8 +5,8 @@ use super::application::{Application, ApplicationCore, CoreFiles, SetupFile, rea
 use super::checks;
 use super::detect::Plan;
 use super::profile::{Profile, SHIPPED};
-use super::recording_toml::{Description, NameList};
-use crate::description::orti::{Finding, Orti, OsHeader, Symbols};
+use super::recording_toml::{Description, FileList, NameList};
+use crate::description::orti::{Finding, Oil, Orti, OsHeader, Symbols};
 use crate::diagnostics::{Diagnostic, Log};
 use crate::error::{Error, Result};
 use crate::time::TimeScale;
@@ -29,6 +29,8 @@ pub struct StoredSetup {
     pub task_functions: BTreeMap<String, String>,
     /// Traced variable name → ORTI path.
     pub aliases: BTreeMap<String, String>,
+    /// OIL files of all cores.
+    pub oil: Vec<SetupFile>,
     /// One entry per core, in recording order.
     pub cores: Vec<CoreFiles>,
 }
@@ -40,23 +42,18 @@ impl StoredSetup {
     /// A file that is missing or far too large; an unknown mapping profile.
     pub fn read(plan: &Plan) -> Result<Self> {
         let d: &Description = &plan.description;
-        let list = |list: &NameList| -> Result<Vec<String>> {
-            match list {
-                NameList::Names(names) => Ok(names.clone()),
-                NameList::File { file } => {
-                    let text = read_file(&plan.base, file)?.text;
-                    let lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
-                    Ok(lines.map(str::to_owned).collect())
-                }
-            }
-        };
+        let list = |list: &NameList| list.read(&plan.base);
         let file = |path: &Option<String>| path.as_deref().map(|p| read_file(&plan.base, p)).transpose();
+        let files = |list: &FileList| {
+            list.paths().iter().map(|p| read_file(&plan.base, p)).collect::<Result<Vec<_>>>()
+        };
         let mut cores = Vec::new();
         for core in &d.core {
             cores.push(CoreFiles {
                 name: core.name.clone(),
                 orti: file(&core.orti)?,
                 os_header: file(&core.os_header)?,
+                oil: files(&core.oil)?,
                 symbols: file(&core.symbols)?,
             });
         }
@@ -77,6 +74,7 @@ impl StoredSetup {
             category1_isrs: list(&d.category1_isrs)?,
             task_functions: d.task_functions.clone(),
             aliases: d.aliases.clone(),
+            oil: files(&d.oil)?,
             cores,
         };
         Ok(setup)
@@ -130,6 +128,7 @@ impl StoredSetup {
             (None, Some(shipped)) => shipped?,
             (None, None) => return Err(Error::input(format!("unknown mapping profile '{os}'"))),
         };
+        let shared = oil(&Oil::default(), &self.oil, log);
         let mut cores = Vec::new();
         for core in &self.cores {
             let orti = core.orti.as_ref().map(|f| {
@@ -148,7 +147,17 @@ impl StoredSetup {
                 symbols
             });
             checks::belong_together(core, orti.as_ref(), header.as_ref())?;
-            cores.push(ApplicationCore { name: core.name.clone(), orti, header, symbols });
+            let path = |file: &Option<SetupFile>| file.as_ref().map(|f| f.path.clone());
+            let (orti_file, header_file) = (path(&core.orti), path(&core.os_header));
+            cores.push(ApplicationCore {
+                name: core.name.clone(),
+                orti,
+                orti_file,
+                header,
+                header_file,
+                oil: oil(&shared, &core.oil, log),
+                symbols,
+            });
         }
         checks::differ(&self.cores, &cores)?;
         if cores.iter().all(|c| c.orti.is_none()) {
@@ -159,6 +168,7 @@ impl StoredSetup {
         }
         Ok(Some(Application {
             coalescing: profile.coalescing(scale)?,
+            time_scale: scale,
             profile,
             cores,
             runnables: self.runnables.clone(),
@@ -168,6 +178,20 @@ impl StoredSetup {
             task_functions: self.task_functions.clone(),
         }))
     }
+}
+
+/// What `files` declare, in addition to `shared`.
+fn oil(shared: &Oil, files: &[SetupFile], log: &mut Log) -> Oil {
+    let mut oil = shared.clone();
+    for file in files {
+        note(log, &file.path, &oil.add(file.text.as_bytes(), &file.path));
+    }
+    if !files.is_empty() {
+        for (path, finding) in oil.check() {
+            note(log, &path, &[finding]);
+        }
+    }
+    oil
 }
 
 fn note(log: &mut Log, path: &str, findings: &[Finding]) {

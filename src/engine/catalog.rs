@@ -1,5 +1,5 @@
 //! The namespace of a session: the tables of the database, and the views of the library, each planned on its
-//! first use; and the list of them for people. Not the text of the views (see `library`).
+//! first use. Not the text of the views (see `library`), and not the list for people (see `relations`).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,29 +13,37 @@ use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
 use futures::FutureExt;
 
+use super::own_tables::OwnTables;
 use super::plan::plan;
 use super::table::Table;
 use crate::library::{Queries, View};
-use crate::schema::{TABLES, TableSpec};
+use crate::schema::TABLES;
 use crate::store::Database;
 
 pub(super) struct Catalog {
     tables: HashMap<&'static str, Arc<dyn TableProvider>>,
     views: HashMap<String, View>,
     planned: Mutex<HashMap<String, Arc<dyn TableProvider>>>,
+    own: OwnTables,
     /// Gives the state to plan views with, in this very namespace; `None` when the session is closed.
     state: Box<dyn Fn() -> Option<SessionState> + Send + Sync>,
 }
 
 impl Catalog {
-    /// Every table of the schema, with the files that the manifest lists for it, and every view.
-    pub fn new(database: &Arc<Database>, context: &SessionContext, queries: &Queries) -> Self {
+    /// Every table of the schema, with the files that the manifest lists for it, every view, and the tables
+    /// and views of the session.
+    pub fn new(
+        database: &Arc<Database>,
+        context: &SessionContext,
+        queries: &Queries,
+        own: OwnTables,
+    ) -> Self {
         let state = context.state_weak_ref();
         let state = Box::new(move || state.upgrade().map(|state| state.read().clone()));
         let table = |spec| Arc::new(Table::new(Arc::clone(database), spec)) as Arc<dyn TableProvider>;
         let tables = TABLES.iter().map(|spec| (spec.name, table(spec))).collect();
         let views = queries.views().iter().map(|view| (view.name.clone(), view.clone())).collect();
-        Self { tables, views, planned: Mutex::default(), state }
+        Self { tables, views, planned: Mutex::default(), own, state }
     }
 
     /// From now on, a table has only the rows for which a condition is true; not for views planned before.
@@ -55,6 +63,16 @@ impl Catalog {
         planned.get(name).cloned()
     }
 
+    /// The tables and views that statements of the session made.
+    pub fn own(&self) -> &OwnTables {
+        &self.own
+    }
+
+    /// True for a table or view that statements cannot make or drop.
+    pub fn is_of_database(&self, name: &str) -> bool {
+        self.tables.contains_key(name) || self.views.contains_key(name)
+    }
+
     /// A table or view, synchronously: for planners that cannot wait. Nothing in [`find`](Self::find) waits.
     pub fn get(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         self.find(name).now_or_never().unwrap_or(Ok(None))
@@ -64,10 +82,10 @@ impl Catalog {
         if let Some(found) = self.planned(name).or_else(|| self.tables.get(name).cloned()) {
             return Ok(Some(found));
         }
-        let Some(view) = self.views.get(name) else { return Ok(None) };
+        let Some(view) = self.views.get(name) else { return Ok(self.own.get(name)) };
         let gone = || DataFusionError::Internal("the session is closed".to_owned());
         let state = (self.state)().ok_or_else(gone)?;
-        let plan = plan(&state, &view.sql).await;
+        let plan = Box::pin(plan(&state, &view.sql)).await;
         let plan = plan.map_err(|e| e.context(format!("the view '{name}' cannot be planned")))?;
         let table: Arc<dyn TableProvider> = Arc::new(ViewTable::new(plan, Some(view.sql.clone())));
         let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,7 +102,8 @@ impl fmt::Debug for Catalog {
 #[async_trait]
 impl SchemaProvider for Catalog {
     fn table_names(&self) -> Vec<String> {
-        self.tables.keys().map(|name| (*name).to_owned()).chain(self.views.keys().cloned()).collect()
+        let tables = self.tables.keys().map(|name| (*name).to_owned()).chain(self.views.keys().cloned());
+        tables.chain(self.own.names()).collect()
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
@@ -92,37 +111,6 @@ impl SchemaProvider for Catalog {
     }
 
     fn table_exist(&self, name: &str) -> bool {
-        self.tables.contains_key(name) || self.views.contains_key(name)
-    }
-}
-
-/// A table or view that can be queried, for completion, help and suggestions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Relation {
-    pub name: String,
-    pub doc: String,
-    /// Column names, in order.
-    pub columns: Vec<String>,
-    /// True for a view of the library, false for a table of the database.
-    pub view: bool,
-}
-
-/// All tables of the schema, which exist in every database, and then all views.
-pub(super) fn relations(queries: &Queries) -> Vec<Relation> {
-    let table = |t: &TableSpec| Relation {
-        name: t.name.to_owned(),
-        doc: t.doc.to_owned(),
-        columns: t.columns.iter().map(|c| c.name.to_owned()).collect(),
-        view: false,
-    };
-    TABLES.iter().map(table).chain(queries.views().iter().map(view)).collect()
-}
-
-fn view(view: &View) -> Relation {
-    Relation {
-        name: view.name.clone(),
-        doc: view.doc.clone(),
-        columns: view.columns.iter().map(|c| c.name.to_string()).collect(),
-        view: true,
+        self.is_of_database(name) || self.own.get(name).is_some()
     }
 }

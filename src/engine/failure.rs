@@ -5,10 +5,11 @@ use std::any::Any;
 use std::error::Error as StdError;
 
 use arrow::error::ArrowError;
-use datafusion::common::{DataFusionError, SchemaError};
+use datafusion::common::{Column, DataFusionError, SchemaError};
 use datafusion::object_store;
 use parquet::errors::ParquetError;
 
+use super::failure_text;
 use super::functions::Overflow;
 use super::operators::OutOfOrder;
 use crate::error::{Error, ErrorKind, did_you_mean};
@@ -55,7 +56,6 @@ pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[Strin
     {
         return Error::new(ErrorKind::Query, overflow.to_string()).hint(WIDER);
     }
-    let text = error.strip_backtrace();
     match error.find_root() {
         DataFusionError::ResourcesExhausted(what) => return exhausted(what),
         DataFusionError::IoError(e) => {
@@ -64,15 +64,37 @@ pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[Strin
         DataFusionError::ExecutionJoin(e) if e.is_panic() => return damaged(&e.to_string()),
         _ => {}
     }
-    let (message, place) = match error.diagnostic() {
-        Some(d) => (d.message.clone(), d.span.map(place_of)),
-        None => cut_place(tidy(&text)),
-    };
-    let message = missing_parameter(&message).unwrap_or(message);
+    let (message, place) = described(error, sql);
     let error_at_place = syntax(&message, sql, place);
-    match suggestion(error, &message, relations) {
-        Some(hint) => error_at_place.hint(hint),
-        None => error_at_place,
+    hints(error, &message, sql, place, relations).into_iter().fold(error_at_place, Error::hint)
+}
+
+/// What failed in words for users, and where.
+fn described(error: &DataFusionError, sql: &str) -> (String, Option<Place>) {
+    if let Some((field, _)) = missing_column(error) {
+        let place = field.spans.first().map(place_of).or_else(|| place_of_word(sql, &field.name));
+        return (format!("column '{}' not found", field.name), place);
+    }
+    match error.diagnostic() {
+        Some(d) => (failure_text::plain(&d.message), d.span.map(place_of)),
+        None => {
+            let (message, place) = cut_place(tidy(&error.strip_backtrace()));
+            let message = missing_parameter(&message).or_else(|| no_number(&message)).unwrap_or(message);
+            (failure_text::plain(&message), place)
+        }
+    }
+}
+
+/// A column that does not exist, and those that do.
+fn missing_column(error: &DataFusionError) -> Option<(&Column, &[Column])> {
+    match error.find_root() {
+        DataFusionError::SchemaError(inner, _) => match inner.as_ref() {
+            SchemaError::FieldNotFound { field, valid_fields } => {
+                Some((field.as_ref(), valid_fields.as_slice()))
+            }
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -120,36 +142,78 @@ fn damage(error: &DataFusionError) -> Option<String> {
     None
 }
 
-/// "did you mean", from what the engine or the catalog knows.
-fn suggestion(error: &DataFusionError, message: &str, relations: &[String]) -> Option<String> {
-    if let DataFusionError::SchemaError(inner, _) = error.find_root()
-        && let SchemaError::FieldNotFound { field, valid_fields } = inner.as_ref()
+/// The next steps: "did you mean", from what the engine or the catalog knows, and other ways to write it.
+fn hints(
+    error: &DataFusionError,
+    message: &str,
+    sql: &str,
+    place: Option<Place>,
+    relations: &[String],
+) -> Vec<String> {
+    if let Some(diagnostic) = error.diagnostic()
+        && !diagnostic.helps.is_empty()
     {
-        let names = || valid_fields.iter().map(|f| f.name.as_str());
-        if let Some(near) = did_you_mean(&field.name, names()) {
-            return Some(format!("did you mean '{near}'?"));
-        }
-        let known = names().collect::<Vec<_>>().join(", ");
-        return (!known.is_empty()).then(|| format!("the columns are: {known}"));
+        return diagnostic.helps.iter().map(|help| help.message.clone()).collect();
+    }
+    if let Some((field, valid_fields)) = missing_column(error) {
+        return hints_of_column(&field.name, valid_fields, place.and_then(|place| word_at(sql, place)));
     }
     if let Some(table) = message.strip_prefix("table '").and_then(|m| m.strip_suffix("' not found")) {
-        let bare = table.rsplit('.').next().unwrap_or(table);
-        let near = did_you_mean(bare, relations.iter().map(String::as_str));
-        return Some(near.map_or_else(
-            || format!("the tables are: {}", relations.join(", ")),
-            |near| format!("did you mean '{near}'?"),
-        ));
+        return vec![hint_of_table(table, relations)];
     }
     if let Some(name) = message.strip_prefix("table function '").and_then(|m| m.strip_suffix("' not found")) {
         let near = did_you_mean(name, TABLE_FUNCTIONS.iter().map(|f| f.name));
-        return near.map(|near| format!("did you mean '{near}'?"));
+        return near.map(|near| format!("did you mean '{near}'?")).into_iter().collect();
     }
     if let Some((_, name)) = message.strip_suffix("' has no value").and_then(|m| m.split_once("parameter '$"))
     {
-        return Some(format!("give it one, e.g. --param {name}=10ms, or .param {name}=10ms in the shell"));
+        return vec![format!("give it one, e.g. --param {name}=10ms, or .param {name}=10ms in the shell")];
     }
-    let near = error.diagnostic()?.notes.iter().find_map(|n| n.message.strip_prefix("Possible function "))?;
-    Some(format!("did you mean {near}?"))
+    let possible = |d: &datafusion::common::Diagnostic| {
+        let name = d.notes.iter().find_map(|n| n.message.strip_prefix("Possible function "));
+        name.map(str::to_owned)
+    };
+    if let Some(near) = error.diagnostic().and_then(possible) {
+        return vec![format!("did you mean {near}?")];
+    }
+    failure_text::hint(message).map(str::to_owned).into_iter().collect()
+}
+
+/// `typed` is the name as the statement has it.
+fn hints_of_column(name: &str, valid_fields: &[Column], typed: Option<&str>) -> Vec<String> {
+    let mut known: Vec<&str> = Vec::new();
+    for field in valid_fields {
+        if !known.contains(&field.name.as_str()) {
+            known.push(&field.name);
+        }
+    }
+    let bare = typed.map_or(name, |typed| typed.trim_matches('"'));
+    let as_text = format!("a text is written in single quotes: '{bare}'");
+    if typed.is_some_and(|typed| typed.starts_with('"')) && !known.contains(&name.to_lowercase().as_str()) {
+        return vec![as_text];
+    }
+    if let Some(near) = did_you_mean(name, known.iter().copied()) {
+        return vec![format!("did you mean '{near}'?")];
+    }
+    let columns = (!known.is_empty()).then(|| format!("the columns are: {}", known.join(", ")));
+    // Names of entities have capitals, digits and underscores; those of columns are lower-case.
+    let is_text = bare.chars().any(char::is_uppercase);
+    columns.into_iter().chain(is_text.then_some(as_text)).collect()
+}
+
+fn hint_of_table(table: &str, relations: &[String]) -> String {
+    let file = table.trim_start_matches("btfdb.main.");
+    for (extension, function) in [(".csv", "read_csv"), (".tsv", "read_csv"), (".parquet", "read_parquet")] {
+        if file.ends_with(extension) {
+            return format!("a file is read with {function}('{file}')");
+        }
+    }
+    let bare = table.rsplit('.').next().unwrap_or(table);
+    let near = did_you_mean(bare, relations.iter().map(String::as_str));
+    near.map_or_else(
+        || format!("the tables are: {}", relations.join(", ")),
+        |near| format!("did you mean '{near}'?"),
+    )
 }
 
 /// The engine's text without its own classification ("Error during planning: ").
@@ -170,6 +234,14 @@ fn missing_parameter(message: &str) -> Option<String> {
     rest.contains("not provided a value").then(|| format!("the parameter '{name}' has no value"))
 }
 
+/// The error of Arrow for a text that should be a number, in the words of btfdb.
+fn no_number(message: &str) -> Option<String> {
+    let (_, rest) = message.split_once("Cannot cast string '")?;
+    let (text, rest) = rest.rsplit_once("' to value of ")?;
+    let ty = rest.split(' ').next().unwrap_or(rest);
+    Some(format!("the text '{text}' is no value of type {}", failure_text::sql_type(ty)))
+}
+
 /// Takes " at Line: 1, Column: 8" off the end of a message of the parser.
 fn cut_place(text: &str) -> (String, Option<Place>) {
     let found = text.rsplit_once(" at Line: ").and_then(|(message, place)| {
@@ -185,6 +257,36 @@ fn place_of(span: datafusion::common::Span) -> Place {
     let same_line = span.start.line == span.end.line;
     let width = if same_line { span.end.column.saturating_sub(span.start.column).max(1) } else { 1 };
     Place { line: span.start.line, column: span.start.column, width }
+}
+
+/// The only place of a word in a statement.
+fn place_of_word(sql: &str, word: &str) -> Option<Place> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let (lower, name) = (sql.to_ascii_lowercase(), word.to_ascii_lowercase());
+    let mut found = lower.match_indices(&name).filter(|(at, _)| {
+        let before = lower.get(..*at).and_then(|text| text.chars().next_back());
+        let after = lower.get(at + word.len()..).and_then(|text| text.chars().next());
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    });
+    let (Some((at, _)), None) = (found.next(), found.next()) else { return None };
+    let before = sql.get(..at)?;
+    let line = before.matches('\n').count() as u64 + 1;
+    let column = before.rsplit('\n').next().unwrap_or(before).chars().count() as u64 + 1;
+    Some(Place { line, column, width: word.chars().count() as u64 })
+}
+
+/// What stands at a place, with its quotes.
+fn word_at(sql: &str, place: Place) -> Option<&str> {
+    let line = sql.lines().nth(usize::try_from(place.line).ok()?.checked_sub(1)?)?;
+    let skipped = usize::try_from(place.column).ok()?.checked_sub(1)?;
+    let at = line.char_indices().nth(skipped)?.0;
+    let at = if line.get(..at)?.ends_with('"') { at - 1 } else { at };
+    let rest = line.get(at..)?;
+    let end = match rest.strip_prefix('"') {
+        Some(quoted) => quoted.find('"').map_or(rest.len(), |end| end + 2),
+        None => rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len()),
+    };
+    rest.get(..end)
 }
 
 /// The line of the place, indented, and a line of carets under it; empty if the text has no such line.

@@ -123,9 +123,16 @@ pub(super) fn check_columns(statement: &Statement) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::plan::parse;
+    use datafusion::sql::parser::DFParserBuilder;
     use datafusion::sql::sqlparser::dialect::GenericDialect;
     use datafusion::sql::sqlparser::tokenizer::Tokenizer;
+
+    fn parse(sql: &str) -> Result<Vec<Statement>> {
+        let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location().unwrap();
+        let statements = DFParserBuilder::new(with_select(tokens)).build()?.parse_statements()?;
+        statements.iter().try_for_each(check_columns)?;
+        Ok(statements.into())
+    }
 
     fn parsed(sql: &str) -> String {
         let statements = parse(sql).unwrap();

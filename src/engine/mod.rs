@@ -1,26 +1,32 @@
 //! SQL over a database: the only room that names DataFusion. Tables are the files of the manifest, views are
 //! those of the library, table functions and chains compute rows of their own, operators and optimizer rules
-//! speed up the common questions about traces. Statements are read-only. Not for showing results, and not for
-//! metrics (see [`crate::metrics`]).
+//! speed up the common questions about traces. Statements only read databases. Not for showing results, and
+//! not for metrics (see [`crate::metrics`]).
 
 mod cast_names;
 mod catalog;
 mod chains;
 mod context;
+mod definitions;
 mod events;
 mod failure;
+mod failure_text;
+mod files;
 mod from_first;
 mod functions;
 mod operators;
 mod optimizer;
+mod own_tables;
 mod param;
 mod plan;
 mod records;
+mod relations;
 mod result_stream;
 mod row_filter;
 mod run;
 mod runtime;
 mod session;
+mod sql;
 mod statement;
 mod table;
 mod table_functions;
@@ -32,9 +38,9 @@ pub(crate) use failure::{failed, is_out_of_order};
 pub(crate) use operators::KeyInterner;
 pub(crate) use optimizer::AssumedOrder;
 
-pub use catalog::Relation;
 pub use param::Param;
 pub use records::StoredRecords;
+pub use relations::Relation;
 pub use result_stream::ResultStream;
 pub use row_filter::RowFilter;
 pub use session::{Session, SessionOptions};

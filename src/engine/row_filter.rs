@@ -11,7 +11,7 @@ use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_plan::PhysicalExpr;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
-use super::plan::check_meaning;
+use super::sql::check_meaning;
 use super::{failure, functions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSpec;

@@ -6,18 +6,21 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use arrow::array::AsArray;
+use arrow::array::{AsArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::cast;
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Schema};
 use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{DdlStatement, LogicalPlan};
 use datafusion::prelude::SessionContext;
 use futures::StreamExt;
 use futures::future::{AbortHandle, Abortable};
 
+use super::catalog::Catalog;
+use super::context::{CATALOG, SCHEMA};
+use super::definitions;
 use super::failure;
 use super::param::Param;
-use super::plan::plan;
+use super::plan::{Planned, planned};
 use super::result_stream::{Message, ResultStream};
 use super::runtime::{Runtime, STACK};
 use super::statement::{Statement, split};
@@ -137,24 +140,46 @@ struct Job {
 
 impl Job {
     async fn execute(&self, sender: &SyncSender<Message>) -> Result<(), DataFusionError> {
-        let plan = plan(&self.context.state(), &self.sql).await?;
-        let mut frame = self.context.execute_logical_plan(plan).await?;
+        let Planned { mut plan, names } = planned(&self.context.state(), &self.sql).await?;
         if !self.params.is_empty() {
-            frame = frame.with_param_values(ParamValues::from(self.params.clone()))?;
+            plan = plan.with_param_values(ParamValues::from(self.params.clone()))?;
         }
+        if let LogicalPlan::Ddl(statement) = plan {
+            return self.change(statement, sender).await;
+        }
+        let mut frame = self.context.execute_logical_plan(plan).await?;
         let times = times(frame.logical_plan());
         if let (Some(limit), true) = (self.limit, gives_rows(frame.logical_plan())) {
             frame = frame.limit(0, Some(limit))?;
         }
         let mut stream = frame.execute_stream().await?;
-        if sender.send(Message::Planned { schema: stream.schema(), times }).is_err() {
+        let schema = names.rename(&stream.schema());
+        if sender.send(Message::Planned { schema: Arc::clone(&schema), times }).is_err() {
             return Ok(());
         }
         while let Some(batch) = stream.next().await {
-            if sender.send(Message::Batch(batch?)).is_err() {
+            let (_, columns, rows) = batch?.into_parts();
+            let options = RecordBatchOptions::new().with_row_count(Some(rows));
+            let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options)?;
+            if sender.send(Message::Batch(batch)).is_err() {
                 return Ok(());
             }
         }
+        Ok(())
+    }
+
+    /// Makes or drops a view or table of the session. The result has no columns.
+    async fn change(
+        &self,
+        statement: DdlStatement,
+        sender: &SyncSender<Message>,
+    ) -> Result<(), DataFusionError> {
+        let schemas = self.context.catalog(CATALOG).and_then(|catalog| catalog.schema(SCHEMA));
+        let catalog = schemas.as_ref().and_then(|schema| schema.downcast_ref::<Catalog>());
+        let closed = || DataFusionError::Internal("the session is closed".to_owned());
+        definitions::change(&self.context, catalog.ok_or_else(closed)?, statement).await?;
+        // If nobody waits for it, the change is made all the same.
+        drop(sender.send(Message::Planned { schema: Arc::new(Schema::empty()), times: Vec::new() }));
         Ok(())
     }
 }

@@ -1,20 +1,25 @@
 //! An open database for SQL. Not for running statements (see `run`) or for the contexts they run in (see
 //! `context`), and not for changing anything: a session reads one snapshot.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use datafusion::catalog::SchemaProvider;
 use datafusion::prelude::SessionContext;
 
-use super::catalog::{Catalog, Relation, relations};
+use super::catalog::Catalog;
 use super::chains::{self, Chains};
 use super::context::{self, CATALOG, Reservation, SCHEMA};
+use super::files::{Folder, ReadFile};
 use super::optimizer::AssumedOrder;
+use super::own_tables::OwnTables;
 use super::param::Param;
+use super::relations::{Relation, relations};
 use super::result_stream::ResultStream;
 use super::run::Runner;
 use super::runtime::Runtime;
+use super::sql::SPELLINGS;
 use super::statement::Statement;
 use super::table_functions::{ChainsFunction, TableFunctions};
 use super::{failure, functions, validate};
@@ -42,6 +47,7 @@ pub struct Session {
     catalog: Arc<Catalog>,
     relations: Vec<Relation>,
     chains: Chains,
+    files: Folder,
     queries: Arc<Queries>,
 }
 
@@ -59,18 +65,39 @@ impl Session {
     /// # Errors
     /// As [`Session::open`]; with file and line when a file of the library does not do what its header says.
     pub fn open_with(database: Database, options: SessionOptions, queries: Arc<Queries>) -> Result<Self> {
+        Self::open_having(database, options, queries, OwnTables::default())
+    }
+
+    /// A new session with new threads on the same snapshot, with the views and tables that statements made.
+    /// Chains have to be set again.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
+    pub(crate) fn renewed(&self, options: SessionOptions) -> Result<Self> {
+        let (database, queries) = (Database::clone(&self.database), Arc::clone(&self.queries));
+        Self::open_having(database, options, queries, self.catalog.own().clone())
+    }
+
+    fn open_having(
+        database: Database,
+        options: SessionOptions,
+        queries: Arc<Queries>,
+        own: OwnTables,
+    ) -> Result<Self> {
         let available = || std::thread::available_parallelism().map_or(1, Into::into);
         let threads = options.threads.unwrap_or_else(available).max(1);
-        let context = context::new(threads, options.memory_limit).map_err(failure::failed)?;
+        let scale = database.time_scale();
+        let context = context::new(threads, options.memory_limit, scale).map_err(failure::failed)?;
         let database = Arc::new(database);
-        let catalog = Arc::new(Catalog::new(&database, &context, &queries));
+        let catalog = Arc::new(Catalog::new(&database, &context, &queries, own));
         let chains = Chains::default();
-        register(&context, &database, &catalog, &chains)?;
-        let relations = relations(&queries);
+        let files = Folder::default();
+        register(&context, &database, &catalog, &chains, &files)?;
+        let relations = relations(&database, &queries);
         let names = relations.iter().map(|r| r.name.clone()).collect();
         let runner = Runner::new(context, Runtime::start(threads)?, names);
         validate::user_files(&runner, &queries)?;
-        Ok(Self { database, runner, catalog, relations, chains, queries })
+        Ok(Self { database, runner, catalog, relations, chains, files, queries })
     }
 
     /// Statements of this session stop, with [`crate::error::ErrorKind::Interrupted`], soon after `flag`
@@ -78,6 +105,14 @@ impl Session {
     #[must_use]
     pub fn with_interrupt(mut self, flag: Arc<AtomicBool>) -> Self {
         self.runner.interrupt = flag;
+        self
+    }
+
+    /// From now on, statements may read the files in a folder and its subfolders with `read_csv` and
+    /// `read_parquet`. Otherwise they read no files but those of the database. It can be set once.
+    #[must_use]
+    pub fn with_files(self, folder: &Path) -> Self {
+        self.files.set(folder);
         self
     }
 
@@ -168,9 +203,11 @@ impl Session {
         Scanner { database: &self.database, threads: self.threads(), interrupt: self.interrupt() }
     }
 
-    /// Tables and views, with their columns: for completion, help and suggestions.
-    pub fn relations(&self) -> &[Relation] {
-        &self.relations
+    /// Tables and views, with their columns: for completion, help and suggestions. First those that
+    /// statements made, then those that this database has rows for.
+    pub fn relations(&self) -> Vec<Relation> {
+        let own = self.catalog.own().relations();
+        own.into_iter().chain(self.relations.iter().cloned()).collect()
     }
 
     /// The metrics and views of the session.
@@ -196,6 +233,7 @@ impl Session {
         names.extend(state.window_functions().keys().cloned());
         names.extend(state.table_functions().keys().cloned());
         names.extend(TABLE_FUNCTIONS.iter().map(|f| f.name.to_owned()));
+        names.extend(SPELLINGS.map(str::to_owned));
         names.sort_unstable();
         names.dedup();
         names
@@ -231,6 +269,7 @@ fn register(
     database: &Arc<Database>,
     catalog: &Arc<Catalog>,
     chains: &Chains,
+    files: &Folder,
 ) -> Result<()> {
     if let Some(schemas) = context.catalog(CATALOG) {
         let functions = Arc::new(TableFunctions::new(Arc::clone(catalog)));
@@ -242,5 +281,8 @@ fn register(
     functions::aggregates().into_iter().for_each(|f| context.register_udaf(f));
     let function = ChainsFunction::new(Arc::clone(database), Arc::clone(chains));
     context.register_udtf("chains", Arc::new(function));
+    for function in ReadFile::both(files) {
+        context.register_udtf(function.name(), Arc::new(function));
+    }
     Ok(())
 }

@@ -4,8 +4,9 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use super::failure::{self, Place};
-use super::plan::{check_statement, parse};
-use crate::error::Result;
+use super::failure_text;
+use super::sql;
+use crate::error::{Error, Result};
 use std::iter::once;
 
 /// One statement of a script, without its semicolon.
@@ -27,6 +28,12 @@ impl Statement {
     /// The 1-based line of the script on which the statement begins.
     pub fn line(&self) -> u64 {
         self.line
+    }
+
+    /// False for a statement that makes or drops a view or table of the session.
+    pub fn gives_rows(&self) -> bool {
+        let first = self.text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        !["CREATE", "DROP"].iter().any(|word| first.eq_ignore_ascii_case(word))
     }
 
     /// The script from its beginning to the end of the statement: comments before it, no semicolon after it.
@@ -51,7 +58,8 @@ impl Statement {
 pub fn split(script: &str) -> Result<Vec<Statement>> {
     let tokens = Tokenizer::new(&GenericDialect {}, script).tokenize_with_location().map_err(|e| {
         let place = Place { line: e.location.line, column: e.location.column, width: 1 };
-        failure::syntax(&e.message, script, Some(place))
+        let error = failure::syntax(&e.message, script, Some(place));
+        failure_text::hint(&e.message).into_iter().fold(error, Error::hint)
     })?;
     // The offset of every line.
     let starts: Vec<_> = once(0).chain(script.match_indices('\n').map(|(at, _)| at + 1)).collect();
@@ -73,8 +81,7 @@ pub fn split(script: &str) -> Result<Vec<Statement>> {
 pub fn check_syntax(script: &str) -> Result<()> {
     for statement in split(script)? {
         let text = statement.in_place();
-        let checked = parse(&text).and_then(|statements| statements.iter().try_for_each(check_statement));
-        checked.map_err(|e| failure::from_engine(&e, script, &[]))?;
+        sql::parse(&text, None).map_err(|e| failure::from_engine(&e, script, &[]))?;
     }
     Ok(())
 }

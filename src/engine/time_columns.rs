@@ -11,6 +11,8 @@ use datafusion::logical_expr::{Expr, LogicalPlan, Operator, TableScan};
 use super::table::Table;
 use crate::schema::ColumnType;
 
+/// Marks a column of a table of the session that holds times, in its metadata.
+pub(super) const IS_TIME: &str = "btfdb.time";
 /// Functions whose result is of the kind of their first argument.
 const OF_THE_FIRST: &str = "\
     abs approx_median approx_percentile_cont avg ceil first_value floor lag last_value lead max median min \
@@ -91,7 +93,9 @@ fn of_scan(scan: &TableScan) -> Vec<bool> {
         };
     }
     let Ok(provider) = source_as_provider(&scan.source) else { return Vec::new() };
-    let Some(table) = provider.downcast_ref::<Table>() else { return Vec::new() };
+    let Some(table) = provider.downcast_ref::<Table>() else {
+        return scan.projected_schema.fields().iter().map(|f| f.metadata().contains_key(IS_TIME)).collect();
+    };
     let is_time = |name: &String| {
         let column = table.spec.column(name);
         column.is_some_and(|c| matches!(c.ty, ColumnType::Instant | ColumnType::Duration))

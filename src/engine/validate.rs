@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::{ParamValues, Result as Planned, ScalarValue};
-use datafusion::sql::parser::DFParserBuilder;
 use datafusion::sql::resolve::resolve_table_references;
 
 use super::failure;
 use super::plan::plan;
 use super::run::Runner;
+use super::sql;
 use super::statement::{Statement, split};
 use crate::error::{Error, Result};
 use crate::library::{Documented, Header, METRIC_COLUMNS, Metric, ParsedFile, Queries, View};
@@ -32,9 +32,8 @@ fn parse(text: &str) -> Result<ParsedFile> {
         let what = format!("a file holds one SELECT, this one has {} statements", statements.len());
         return Err(Error::input(what).line(statements.get(1).map_or(1, Statement::line)));
     };
-    let sql = statement.in_place();
-    let parsed = DFParserBuilder::new(sql.as_str()).build().and_then(|mut p| p.parse_statement());
-    let tables = parsed.and_then(|parsed| resolve_table_references(&parsed, true));
+    let one = statement.in_place();
+    let tables = sql::parse(&one, None).and_then(|parsed| resolve_table_references(&parsed.statement, true));
     let (tables, _) = tables.map_err(|e| failure::from_engine(&e, text, &[]))?;
     Ok(ParsedFile {
         text: statement.with_all_before(text).to_owned(),

@@ -95,7 +95,7 @@ mod tests {
             (e.kind(), e.hints()),
             (ErrorKind::Usage, &["did you mean 'ResponseTime'?".to_owned()][..])
         );
-        assert_eq!(queries.metrics().len(), 28);
+        assert_eq!(queries.metrics().len(), 29);
     }
 
     #[test]

@@ -14,7 +14,8 @@ mod streams;
 
 pub use state::SavedState;
 
-use crate::btf::{Actor, Event, KnownState, NameId, Names};
+use crate::btf::{Actor, EntityType, Event, KnownState, NameId, Names};
+use crate::description::Profile;
 use crate::diagnostics::Log;
 use crate::error::Result;
 use crate::schema::TableSpec;
@@ -91,6 +92,22 @@ pub trait Mapper: Sized {
     /// Maps a gap.
     fn gap(&mut self, gap: &Gap);
 
+    /// Patterns of the names of idle tasks, see [`crate::btf::IdleTasks`].
+    fn idle_tasks(&self) -> Result<Vec<String>> {
+        Ok(Profile::generic()?.idle_tasks)
+    }
+
+    /// Tasks that are idle tasks whatever their names are, as far as they are known by now; of those in
+    /// events, all.
+    fn known_idle_tasks(&self) -> &[NameId] {
+        &[]
+    }
+
+    /// What the description of the recording says about entities, each (type, name) once.
+    fn entities(&self) -> Vec<EntityFacts> {
+        Vec::new()
+    }
+
     /// The names of all entities in events and rows so far. Ids stay valid.
     fn names(&self) -> &Names;
 
@@ -145,6 +162,41 @@ pub struct Gap {
     pub begin: i64,
     /// First instant after it.
     pub end: i64,
+}
+
+/// What a description says about an entity: a row of table `entity`, which documents the fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntityFacts {
+    pub kind: EntityType,
+    pub name: String,
+    pub core: Option<String>,
+    pub priority: Option<i64>,
+    pub activation_limit: Option<i64>,
+    pub period: Option<i64>,
+    pub cycle: Option<i64>,
+    pub preemption: Option<&'static str>,
+    pub mask: Option<u64>,
+    pub process: Option<String>,
+    pub file: Option<String>,
+}
+
+impl EntityFacts {
+    /// An entity of which only the name is known.
+    pub fn new(kind: EntityType, name: impl Into<String>) -> Self {
+        Self {
+            kind,
+            name: name.into(),
+            core: None,
+            priority: None,
+            activation_limit: None,
+            period: None,
+            cycle: None,
+            preemption: None,
+            mask: None,
+            process: None,
+            file: None,
+        }
+    }
 }
 
 /// The output of a mapper, in the order of time. Nothing is derived for the time before the first output that

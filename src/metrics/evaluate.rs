@@ -14,6 +14,7 @@ use crate::error::{Error, Result, did_you_mean};
 use crate::library::{Fold, Metric};
 use crate::pipeline::fan_out;
 use crate::schema::result::{Integers, Texts, columns};
+use crate::selection::pattern;
 use crate::time::TimeWindows;
 
 /// The part of a database that metrics are computed from.
@@ -21,7 +22,8 @@ use crate::time::TimeWindows;
 pub struct MetricFilter {
     /// One recording; `None`: all, separately.
     pub recording: Option<String>,
-    /// One task, interrupt service routine, runnable or core; `None`: all.
+    /// Names of tasks, interrupt service routines, runnables or cores, separated by commas, or patterns with
+    /// `*` and `?`; `None`: all.
     pub entity: Option<String>,
     /// Start of the window, in ticks. A sample belongs to the window of its `at`; loads are clipped.
     pub from: Option<i64>,
@@ -111,9 +113,8 @@ pub(super) fn check_entity(session: &Session, entity: &str) -> Result<()> {
                UNION SELECT core FROM process_state WHERE core IS NOT NULL";
     let mut known = session.names(sql, &[])?;
     known.extend(session.given_chains().iter().map(|chain| chain.name.clone()));
-    if known.iter().any(|k| k == entity) {
-        return Ok(());
-    }
+    let is_known = |word: &&str| known.iter().any(|name| pattern::fits(word, name));
+    let Some(entity) = pattern::words(entity).find(|word| !is_known(word)) else { return Ok(()) };
     let error = Error::usage(format!(
         "there is no task, interrupt service routine, runnable, core or chain '{entity}'"
     ));
@@ -145,13 +146,20 @@ fn samples(session: &Session, metric: &Metric, filter: &MetricFilter) -> Result<
         params.retain(|(name, _)| conditions.iter().any(|c| c.ends_with(name)));
     }
     conditions.extend(filter.recording.as_ref().map(|_| "recording = $recording"));
-    conditions.extend(filter.entity.as_ref().map(|_| "entity = $entity"));
+    let is_one = |entity: &str| !entity.contains(',') && !pattern::is_pattern(entity);
+    conditions.extend(filter.entity.as_deref().map(|entity| match is_one(entity) {
+        true => "entity = $entity",
+        false => "regexp_like(entity, $entity)",
+    }));
     if !conditions.is_empty() {
         sql = format!("{sql} WHERE {}", conditions.join(" AND "));
     }
     let mut params: Vec<(&str, Param)> = params.into_iter().map(|(n, v)| (n, v.into())).collect();
     params.extend(filter.recording.as_deref().map(|r| ("recording", r.into())));
-    params.extend(filter.entity.as_deref().map(|e| ("entity", e.into())));
+    params.extend(filter.entity.as_deref().map(|entity| match is_one(entity) {
+        true => ("entity", entity.into()),
+        false => ("entity", pattern::regex(entity).as_str().into()),
+    }));
 
     // Most traces have the instances of a process in order, or all but some. A wrong assumption is noticed.
     for assumed in [AssumedOrder::Fully, AssumedOrder::Mostly] {

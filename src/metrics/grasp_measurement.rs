@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::render::SHOWN_NULL;
 use crate::schema::result::{self, Integers, Texts};
 use crate::schema::tables;
+use crate::selection::pattern;
 use crate::time::format_duration;
 use arrow::array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
@@ -30,7 +31,7 @@ SELECT
     min(response) AS bcrt
 FROM measured_job
 WHERE ($recording IS NULL OR recording = $recording)
-    AND ($entity IS NULL OR task = $entity)
+    AND ($entity IS NULL OR regexp_like(task, CAST($entity AS VARCHAR)))
     AND ($from IS NULL OR at >= $from)
     AND ($to IS NULL OR at < $to)
 GROUP BY recording, task, type
@@ -136,7 +137,7 @@ fn measured(session: &Session, filter: &MetricFilter, ticks: &HashMap<String, i6
     let time = |at: Option<i64>| at.map_or(Param::Null, Param::from);
     let params = [
         ("recording", text(&filter.recording)),
-        ("entity", text(&filter.entity)),
+        ("entity", text(&filter.entity.as_deref().map(pattern::regex))),
         ("from", time(filter.from)),
         ("to", time(filter.to)),
     ];

@@ -15,7 +15,7 @@ pub(crate) use grasp_measurement::tick_of;
 pub use grasp_measurement::{MEASUREMENT, MEASUREMENT_SQL, measurement};
 pub use histogram::Bin;
 pub use regression::{MetricDelta, compare_metrics};
-pub use summary::{Histogram, bins_of};
+pub use summary::{Histogram, bins_of, in_unit};
 
 #[cfg(test)]
 mod tests;

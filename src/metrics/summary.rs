@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
-use arrow::datatypes::{Field, Schema};
+use arrow::array::{ArrayRef, AsArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::{Field, Float64Type, Schema};
 
 use super::histogram::Bin;
 use super::samples::Key;
 use super::statistics::Statistics;
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::{Metric, Unit};
+use crate::render::InUnit;
+use crate::time::TimeScale;
 
 pub(super) struct Line<'a> {
     pub metric: &'a Metric,
@@ -135,4 +137,41 @@ pub fn bins_of(histograms: &[Histogram]) -> Result<RecordBatch> {
         ("bin_to", numbers(rows().map(|(_, b)| Some(b.to))), false),
         ("count", integers(rows().map(|(_, b)| Some(b.count))), false),
     ])
+}
+
+/// A summary, or bins, with times in another unit. Instants become columns that are named after it; lines of
+/// durations have it in the column `unit`. Other values stay.
+///
+/// # Errors
+/// Never, for the columns of a summary.
+pub fn in_unit(rows: &RecordBatch, scale: TimeScale, unit: TimeScale) -> Result<RecordBatch> {
+    let schema = rows.schema();
+    let instants: Vec<_> = schema.fields().iter().map(|f| f.name().ends_with("_at")).collect();
+    let instants = InUnit::new(&schema, &instants, scale, unit);
+    let rows = instants.convert(rows)?;
+    let Some(units) = rows.column_by_name("unit").and_then(|u| u.as_string_opt::<i32>()) else {
+        return Ok(rows);
+    };
+    let is_time: Vec<bool> = units.iter().map(|unit| unit == Some(Unit::Duration.as_str())).collect();
+    let shown = unit.max(scale);
+    let ticks = 10f64.powi((scale.decimals() - shown.decimals()) as i32);
+    let convert = |(field, column): (&Arc<Field>, &ArrayRef)| -> ArrayRef {
+        if field.name() == "unit" {
+            let of = |(unit, time): (Option<&str>, &bool)| {
+                if *time { Some(shown.as_str().to_owned()) } else { unit.map(str::to_owned) }
+            };
+            return Arc::new(units.iter().zip(&is_time).map(of).collect::<StringArray>());
+        }
+        match column.as_primitive_opt::<Float64Type>() {
+            Some(values) => {
+                let of =
+                    |(value, time): (Option<f64>, &bool)| value.map(|v| if *time { v / ticks } else { v });
+                Arc::new(values.iter().zip(&is_time).map(of).collect::<Float64Array>())
+            }
+            None => Arc::clone(column),
+        }
+    };
+    let columns = rows.schema().fields().iter().zip(rows.columns()).map(convert).collect();
+    let bug = |e| Error::new(ErrorKind::Bug, "the summary does not fit its columns").because(e);
+    RecordBatch::try_new(rows.schema(), columns).map_err(bug)
 }

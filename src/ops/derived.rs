@@ -5,7 +5,8 @@
 //! instance one successor. Its events are stored.
 
 use super::parts::{Begin, DerivedTables, ROWS_OUT, span_of};
-use crate::derive::{Derive, Dialect, FromRecords, Violations};
+use crate::btf::IdleTasks;
+use crate::derive::{Derive, Dialect, Entity, FromRecords, Violations};
 use crate::error::Result;
 use crate::formats::Gap;
 use crate::schema::view;
@@ -26,6 +27,8 @@ type Span = (i64, i64);
 pub(super) struct Derived<'a> {
     records: FromRecords,
     derive: Option<Derive>,
+    idle_tasks: IdleTasks,
+    entities: Vec<Entity>,
     tables: DerivedTables<'a>,
     /// Time of the last event of `derive`.
     latest: i64,
@@ -48,13 +51,17 @@ pub(super) struct Ended {
     pub violations: Violations,
     /// Codes and messages of findings that make results doubtful.
     pub doubts: Vec<(&'static str, String)>,
+    /// What occurs, of several traces each.
+    pub entities: Vec<Entity>,
 }
 
 impl<'a> Derived<'a> {
-    pub fn new(begin: Begin<'a>, dialect: Dialect) -> Self {
+    pub fn new(begin: Begin<'a>, dialect: Dialect, idle_tasks: IdleTasks) -> Self {
         Self {
             records: FromRecords::new(dialect),
             derive: None,
+            idle_tasks,
+            entities: Vec::new(),
             tables: DerivedTables::new(begin),
             latest: i64::MIN,
             end: i64::MIN,
@@ -94,7 +101,10 @@ impl<'a> Derived<'a> {
             Some(span) => span.1 = span.1.max(last),
             None => self.spans.push((first, last)),
         }
-        let derive = self.derive.get_or_insert_with(|| Derive::of_foreign_trace(first));
+        let idle_tasks = &self.idle_tasks;
+        let derive = self
+            .derive
+            .get_or_insert_with(|| Derive::of_foreign_trace(first).with_idle_tasks(idle_tasks.clone()));
         self.records.batch(batch, derive)?;
         (self.latest, self.end) = (last, self.end.max(last));
         self.tables.take(&mut derive.rows, ROWS_OUT)
@@ -113,6 +123,7 @@ impl<'a> Derived<'a> {
         if let Some(mut derive) = self.derive.take() {
             let violations = derive.finish(end, &self.records.names);
             self.violations.add(violations);
+            self.entities.extend(derive.entities(&self.records.names));
             self.tables.take(&mut derive.rows, 1)?;
             self.tables.end_parts()?;
         }
@@ -139,7 +150,8 @@ impl<'a> Derived<'a> {
             );
             doubts.push(("doubled-times", message));
         }
-        Ok(Ended { files: self.tables.finish()?, gaps, violations: self.violations, doubts })
+        let (entities, violations) = (self.entities, self.violations);
+        Ok(Ended { files: self.tables.finish()?, gaps, violations, doubts, entities })
     }
 }
 

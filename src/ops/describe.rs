@@ -1,6 +1,7 @@
 //! Facts about recordings: the row of table `recording`, and the summary for `info`. Counts come from the
 //! manifest, so they always agree with the files.
 
+use super::entities::idle_tasks_of;
 use crate::error::Result;
 use crate::formats::{FORMATS, Header, RowOrder};
 use crate::schema::{RecordingRow, RecordingRows, RecordingView, TABLES, TableSpec, tables};
@@ -15,10 +16,15 @@ pub struct RecordingSummary {
     pub range: Option<(i64, i64)>,
     /// Table, files, rows, bytes; tables without rows are left out.
     pub tables: Vec<(&'static str, u64, u64, u64)>,
+    /// The tasks that are no load, by name.
+    pub idle_tasks: Vec<String>,
 }
 
 /// The recordings of a database, in the order in which they came.
-pub fn summary(db: &Database) -> Vec<RecordingSummary> {
+///
+/// # Errors
+/// Table `entity` cannot be read.
+pub fn summary(db: &Database) -> Result<Vec<RecordingSummary>> {
     let of = |r: &RecordingEntry| {
         let table = |t: &'static TableSpec| {
             let files = db.files(t, Some(&r.name));
@@ -27,7 +33,10 @@ pub fn summary(db: &Database) -> Vec<RecordingSummary> {
             (t.name, files.len() as u64, rows, bytes)
         };
         let tables = TABLES.iter().map(table).filter(|t| t.1 > 0).collect();
-        RecordingSummary { name: r.name.clone(), range: r.begin_at.zip(r.end_at), tables }
+        let entities = db.files(tables::ENTITY, Some(&r.name)).into_iter();
+        let entities = entities.map(|file| (file.clone(), db.path_of(&file)));
+        let (range, idle_tasks) = (r.begin_at.zip(r.end_at), idle_tasks_of(entities)?);
+        Ok(RecordingSummary { name: r.name.clone(), range, tables, idle_tasks })
     };
     db.recordings().iter().map(of).collect()
 }

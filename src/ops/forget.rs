@@ -11,12 +11,13 @@ use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 
 /// The tables that every mapping writes again.
-const REMADE: [&TableSpec; 6] = [
+const REMADE: [&TableSpec; 7] = [
     tables::BTF_EVENT,
     tables::PROCESS_INSTANCE,
     tables::PROCESS_STATE,
     tables::RUNNABLE_INSTANCE,
     tables::RUNNABLE_STATE,
+    tables::ENTITY,
     tables::DIAGNOSTIC,
 ];
 

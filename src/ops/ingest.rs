@@ -14,6 +14,7 @@
 use super::continued::{Continued, Ends};
 use super::control::Control;
 use super::describe::{stored_header, time_range, write_recording_row};
+use super::entities::{idle_tasks_of, write_entities};
 use super::ingest_options::{Keep, Options};
 use super::keep::keep;
 use super::map::{MAPPERS, MapReport, map_stored};
@@ -21,8 +22,9 @@ use super::parts::{SOFTWARE_EVENTS, locked};
 use super::read::{ReadInput, Target, read_all};
 use super::recognise;
 use super::setup::MappingSetup;
+use crate::btf::IdleTasks;
 use crate::derive::{Dialect, Violations};
-use crate::description::{Plan, StoredSetup};
+use crate::description::{Plan, Profile, StoredSetup};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{Counts, Gap, Header, TraceFormat};
@@ -50,6 +52,8 @@ pub struct Report {
     pub mapped: Option<MapReport>,
     /// The result of the import; `None` for recordings of software events.
     pub imported: Option<ImportReport>,
+    /// The tasks that are no load.
+    pub idle_tasks: Vec<String>,
     /// Unit of every tick.
     pub time_scale: TimeScale,
 }
@@ -178,7 +182,10 @@ fn one(
     let streams = opened.streams(&values, scale)?;
     let total: Option<u64> = streams.iter().map(|s| s.input.source.progress().1).sum();
     control.begin(format!("reading {name}"), total.unwrap_or(0));
-    let target = Target { tx, recording: name, format, after: continued.as_ref().map(|c| &c.after) };
+    let more_idle_tasks = plan.description.idle_tasks.read(&plan.base)?;
+    let idle_tasks = IdleTasks::new(Profile::generic()?.idle_tasks.iter().chain(&more_idle_tasks));
+    let after = continued.as_ref().map(|c| &c.after);
+    let target = Target { tx, recording: name, format, after, idle_tasks: &idle_tasks };
     let mut inputs = read_all(streams, target, options.threads, control)?;
     let mut tables = locked(tx)?;
     inputs.iter_mut().flat_map(|i| i.files.drain(..)).for_each(|file| tables.add(file));
@@ -211,10 +218,13 @@ fn one(
             kept = continued.forget_mapping(&mut tables)?;
         }
         (None, Some(setup)) => {
-            MappingSetup { left_out: options.keep.is_some(), ..setup }.write(&mut tables, name)?;
+            MappingSetup { left_out: options.keep.is_some(), idle_tasks: more_idle_tasks, ..setup }
+                .write(&mut tables, name)?;
         }
         (None, None) => {}
     }
+    let occurring: Vec<_> = inputs.iter_mut().flat_map(|input| input.entities.drain(..)).collect();
+    write_entities(&mut tables, name, Vec::new(), occurring, &idle_tasks)?;
     let mapped = match options.map {
         true => map_stored(MAPPERS, &mut tables, name, options.threads, control)?,
         false => None,
@@ -234,13 +244,14 @@ fn one(
     }
     write_diagnostics(&mut tx, name, kept, &log)?;
     write_recording_row(&mut tx, name, &header)?;
+    let idle_tasks = idle_tasks_of(tx.files(tables::ENTITY, name))?;
     let imported = inputs.iter().find_map(|i| {
         let (dialect, violations) = i.derived?;
         Some(ImportReport { events: i.counts.rows, dialect, violations })
     });
     let unit = if inputs.iter().any(|i| i.ending.counts_records) { "records" } else { "lines" };
     let sources = inputs.into_iter().map(|i| (i.name, i.counts)).collect();
-    Ok(Report { name: name.to_owned(), sources, unit, log, mapped, imported, time_scale: scale })
+    Ok(Report { name: name.to_owned(), sources, unit, log, mapped, imported, idle_tasks, time_scale: scale })
 }
 
 /// Removes unwanted rows, after everything has been derived from them.

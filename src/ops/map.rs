@@ -4,10 +4,12 @@
 
 use super::control::Control;
 use super::describe::time_range;
+use super::entities::write_entities;
 use super::mapped::{Events, Instances, MappedBatch, NativeTables, note_violations};
 use super::parts::{ROWS_OUT, locked};
 use super::runs;
 use super::setup::{MappingSetup, STATE, STATE_FILE};
+use crate::btf::IdleTasks;
 use crate::derive::Violations;
 use crate::diagnostics::Log;
 use crate::error::{Error, ErrorKind, Result};
@@ -19,7 +21,6 @@ use crate::pipeline::Pipeline;
 use crate::schema::{GapView, TABLES, TableSpec, tables};
 use crate::store::{Database, FileEntry, Transaction, read_batches};
 use arrow::array::RecordBatch;
-use serde_json::Value;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -49,7 +50,7 @@ pub struct MapReport {
 pub(super) struct MapperEntry {
     name: &'static str,
     pub native_tables: &'static [&'static TableSpec],
-    map: fn(&mut Transaction, &str, Value, usize, &Arc<Control>) -> Result<MapReport>,
+    map: fn(&mut Transaction, &str, MappingSetup, usize, &Arc<Control>) -> Result<MapReport>,
 }
 
 impl MapperEntry {
@@ -78,17 +79,17 @@ pub(super) fn map_stored(
     let Some(setup) = MappingSetup::read(tx, recording)? else { return Ok(None) };
     let Some(mapper) = &setup.mapper else { return Ok(None) };
     let mapper = MapperEntry::named(mappers, mapper, recording)?;
-    (mapper.map)(tx, recording, setup.settings, threads, control).map(Some)
+    (mapper.map)(tx, recording, setup, threads, control).map(Some)
 }
 
 fn map_recording<M: Mapper>(
     tx: &mut Transaction,
     name: &str,
-    settings: Value,
+    setup: MappingSetup,
     threads: usize,
     control: &Arc<Control>,
 ) -> Result<MapReport> {
-    let settings = serde_json::from_value(settings)
+    let settings = serde_json::from_value(setup.settings)
         .map_err(|e| Error::database(format!("the setup of '{name}' cannot be read")).because(e))?;
     let files = Files::of(tx, name);
     control.begin(format!("mapping {name}"), files.rows(M::TABLES));
@@ -97,6 +98,7 @@ fn map_recording<M: Mapper>(
     let (begin, end) = (begin.unwrap_or(0), end.unwrap_or(0));
     let recording = Recording { begin, end, time_scale: tx.time_scale(), gaps: &gaps };
     let mut mapper = M::new(settings, &recording)?;
+    let idle_tasks = IdleTasks::new(mapper.idle_tasks()?.into_iter().chain(setup.idle_tasks));
     let shared = Mutex::new(&mut *tx);
     let writer = |table| locked(&shared)?.writer(table, name, None);
     let (finished, events, instances, native) = Pipeline::run(threads, |pipeline| {
@@ -105,14 +107,16 @@ fn map_recording<M: Mapper>(
             look_ahead(&mut mapper, pass, &rows(false), &gaps)?;
         }
         let events = pipeline.sink(Events::new(&writer), Events::take);
-        let instances = Instances::new(&writer, mapper.range(), M::TELLS_ACTIVATIONS);
+        let instances = Instances::new(&writer, mapper.range(), M::TELLS_ACTIVATIONS, idle_tasks.clone());
         let instances = pipeline.sink(instances, Instances::take);
         let native = pipeline.sink(NativeTables::new(&writer, M::NATIVE_TABLES), NativeTables::take);
-        let mut named = 0;
+        let (mut named, mut idle) = (0, 0);
         let mut send = |mapper: &M, outputs| {
             let names: Vec<String> = mapper.names().since(named).map(str::to_owned).collect();
             named += names.len();
-            let batch = Arc::new(MappedBatch { outputs, names });
+            let idle_tasks = mapper.known_idle_tasks().get(idle..).unwrap_or_default().to_vec();
+            idle += idle_tasks.len();
+            let batch = Arc::new(MappedBatch { outputs, names, idle_tasks });
             events.push(Some(Arc::clone(&batch)))?;
             instances.push(Some(batch))
         };
@@ -142,8 +146,10 @@ fn map_recording<M: Mapper>(
         Ok((finished, events.finish()?, instances.finish()?, native.finish()?))
     })?;
     let (written, violations) = (events.seq as u64, instances.violations);
+    let occurring = instances.entities;
     let files = [events.table.finish()?, instances.tables.finish()?, native.finish()?];
     files.into_iter().flatten().for_each(|file| tx.add(file));
+    write_entities(tx, name, mapper.entities(), occurring, &idle_tasks)?;
     let state = serde_json::to_vec_pretty(&SavedState::of(&mapper, &finished.state)?)
         .map_err(|e| Error::new(ErrorKind::Bug, "a state is no JSON").because(e))?;
     tx.put_blob(STATE, name, STATE_FILE, &state)?;

@@ -1,8 +1,8 @@
 //! The stages that write what a mapper makes: `btf_event`, derived and native tables. Not the mapping.
 
 use super::parts::{Begin, DerivedTables, Parts, ROWS_OUT};
-use crate::btf::{Names, Note};
-use crate::derive::{Derive, Violations};
+use crate::btf::{IdleTasks, NameId, Names, Note};
+use crate::derive::{Derive, Entity, Violations};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::Result;
 use crate::map::{MAP_SOURCE, NativeRows, Output};
@@ -14,6 +14,8 @@ use std::sync::Arc;
 pub(super) struct MappedBatch {
     pub outputs: Vec<Output>,
     pub names: Vec<String>,
+    /// New idle tasks, see [`crate::map::Mapper::known_idle_tasks`].
+    pub idle_tasks: Vec<NameId>,
 }
 
 /// Turns system events into rows of `btf_event`.
@@ -86,29 +88,34 @@ pub(super) struct Instances<'a> {
     /// The last instant of the recording, in ticks.
     end: i64,
     pub violations: Violations,
+    /// What occurs, at the end.
+    pub entities: Vec<Entity>,
 }
 
 impl<'a> Instances<'a> {
     /// `range`: of the recording. `tells_activations`: the trace has the activation of every instance.
-    pub fn new(writer: Begin<'a>, range: (i64, i64), tells_activations: bool) -> Self {
+    pub fn new(writer: Begin<'a>, range: (i64, i64), tells_activations: bool, idle_tasks: IdleTasks) -> Self {
         let (begin, end) = range;
         let derive = if tells_activations { Derive::default() } else { Derive::of_foreign_trace(begin) };
         let (tables, violations) = (DerivedTables::new(writer), Violations::default());
-        Self { names: Names::default(), derive, tables, end, violations }
+        let derive = derive.with_idle_tasks(idle_tasks);
+        Self { names: Names::default(), derive, tables, end, violations, entities: Vec::new() }
     }
 
     /// Adds the next events; `None` at the end.
     pub fn take(&mut self, batch: Option<Arc<MappedBatch>>) -> Result<()> {
         let Some(batch) = batch else {
             self.violations = self.derive.finish(self.end, &self.names);
+            self.entities = self.derive.entities(&self.names);
             self.tables.take(&mut self.derive.rows, 1)?;
             return self.tables.end_parts();
         };
         self.names.learn(&batch.names);
+        batch.idle_tasks.iter().for_each(|task| self.derive.idle_task(*task));
         for output in &batch.outputs {
             match output {
                 Output::Event(e) => self.derive.event(e, &self.names),
-                Output::Assumed(e) => self.derive.assumed(e),
+                Output::Assumed(e) => self.derive.assumed(e, &self.names),
                 Output::Known(known) => self.derive.known(known, &self.names),
                 Output::Lost { process, time } => self.derive.lose(*process, *time, &self.names),
                 Output::Closing(_) => {}

@@ -10,6 +10,7 @@ mod continued;
 mod control;
 mod derived;
 mod describe;
+mod entities;
 pub mod findings;
 mod forget;
 pub mod ingest;

@@ -7,7 +7,8 @@ use super::control::Control;
 use super::derived::{Derived, Ended};
 use super::order::{Sorter, note_expected};
 use super::parts::{Parts, Runs, locked};
-use crate::derive::{Dialect, Violations};
+use crate::btf::IdleTasks;
+use crate::derive::{Dialect, Entity, Violations};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{
@@ -33,6 +34,8 @@ pub(super) struct Target<'a> {
     pub format: &'static dyn TraceFormat,
     /// The end of the recording, if it is there already.
     pub after: Option<&'a After>,
+    /// The idle tasks of a trace of system events.
+    pub idle_tasks: &'a IdleTasks,
 }
 
 pub(super) struct ReadInput {
@@ -53,6 +56,8 @@ pub(super) struct ReadInput {
     pub ending: Ending,
     /// How its system events were interpreted, and how many violate a state chart, if it has system events.
     pub derived: Option<(Dialect, Violations)>,
+    /// What occurs in its system events.
+    pub entities: Vec<Entity>,
 }
 
 /// Reads all inputs, several at the same time with several threads; results are in the order of the inputs.
@@ -92,7 +97,8 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
             control,
             source: &input.name,
             tables: Vec::new(),
-            derived: derives.then(|| pipeline.sink(Derived::new(&begin, dialect), derive)),
+            derived: derives
+                .then(|| pipeline.sink(Derived::new(&begin, dialect, target.idle_tasks.clone()), derive)),
             sorted: Vec::new(),
             noted: 0,
         };
@@ -115,8 +121,10 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
             let message = format!("{} characters are not those of the encoding", provenance.replaced);
             log.push(of_input(&input.name, Severity::Warning, "not-utf16", message));
         }
+        let mut entities = Vec::new();
         let derived = derived.map(|derived| {
             gaps.extend(derived.gaps);
+            entities = derived.entities;
             derived.doubts.iter().for_each(|(code, message)| {
                 log.push(of_input(&input.name, Severity::Warning, code, message.clone()));
             });
@@ -137,6 +145,7 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
             files,
             ending,
             derived,
+            entities,
         })
     })
 }
@@ -278,7 +287,7 @@ impl<'a> Tables<'_, 'a> {
         if let Some(place) = self.tables.iter().position(same) {
             return Ok(place);
         }
-        let Target { tx, recording, format, after } = self.target;
+        let Target { tx, recording, format, after, .. } = self.target;
         let declared = format.info().tables.iter().find(|t| t.table.name == table.name);
         let order = declared.map(|t| t.order).ok_or_else(|| {
             let message =

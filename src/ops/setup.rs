@@ -21,6 +21,8 @@ pub(super) struct MappingSetup {
     pub mapper: Option<String>,
     /// The ingest removed events after the mapping: it cannot be mapped again.
     pub left_out: bool,
+    /// Patterns of the names of idle tasks that the user gave, in addition to those of the mapper.
+    pub idle_tasks: Vec<String>,
     /// The settings of the mapper, see [`crate::map::Mapper::Settings`].
     pub settings: Value,
 }
@@ -29,7 +31,7 @@ impl MappingSetup {
     /// A recording that `mapper` maps by `settings`.
     pub fn new(mapper: Option<&str>, settings: &impl Serialize) -> Result<Self> {
         let settings = serde_json::to_value(settings).map_err(no_json)?;
-        Ok(Self { mapper: mapper.map(str::to_owned), left_out: false, settings })
+        Ok(Self { mapper: mapper.map(str::to_owned), left_out: false, idle_tasks: Vec::new(), settings })
     }
 
     /// Reads the setup of a recording; `None` if it has none.

@@ -10,6 +10,7 @@ use super::{Context, grasp, in_words, instances, links, objects, rare, runnables
 use crate::error::Result;
 use crate::names::Interner;
 use crate::picture::{Highlight, Mark, Marks, Name, Picture, Row, RowKind, Run, Runs, spread};
+use crate::selection::pattern;
 
 /// Maximum number of rows of one kind.
 const MAX_ROWS: usize = 120;
@@ -18,7 +19,7 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     let request = context.request;
     let show = Show::new(request.rows, &request.selection.types, context.events)?;
     let entities = &request.selection.entities;
-    let chosen = |name: &str| entities.is_empty() || entities.iter().any(|e| e == name);
+    let chosen = |name: &str| request.selection.has_entity(name);
     let mut names = Interner::default();
     let mut notes = Vec::new();
 
@@ -291,7 +292,8 @@ fn explain(context: &Context<'_>, show: &Show, rows: &[Row], notes: &mut Vec<Str
         ));
     }
     for name in &context.request.selection.entities {
-        if !rows.iter().any(|row| row.label == *name || row.label.rsplit(" of ").any(|part| part == name)) {
+        let fits = |part: &str| pattern::fits(name, part);
+        if !rows.iter().any(|row| fits(&row.label) || row.label.rsplit(" of ").any(fits)) {
             notes.push(format!("Nothing is called '{name}' in this window, of what is shown."));
         }
     }

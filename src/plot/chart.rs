@@ -124,7 +124,7 @@ pub(super) fn chart(session: &Session, request: &ChartRequest) -> Result<Chart> 
 }
 
 fn chosen(selection: &Selection, name: &str) -> bool {
-    selection.entities.is_empty() || selection.entities.iter().any(|entity| entity == name)
+    selection.has_entity(name)
 }
 
 fn measure(unit: Unit) -> Measure {

@@ -14,7 +14,7 @@ use crate::store::{Scan, Within};
 
 view! {
     /// The columns of a state that are read.
-    struct StateRows of process_state { process, r#type, instance, core, state, begin_at, end_at }
+    struct StateRows of process_state { process, r#type, instance, core, state, begin_at, end_at, idle }
 }
 
 /// Times at which processes hold something, by process: sorted, without overlaps within a process.
@@ -84,8 +84,10 @@ pub(super) fn read(
             let (instance, core) = (rows.instance.get(row), core.get(row));
             let isr = isr.get(row).unwrap_or(false);
             let span = Span { begin, end, state, name: None, instance };
+            // A core with an idle task on it is idle.
             if with_cores
                 && state.is_occupied()
+                && !rows.idle.value(row)
                 && let Some(runs) = core.and_then(|core| worker.of_core.get_mut(core as usize))
             {
                 let runs = runs.get_or_insert_with(|| Runs::new(grid));

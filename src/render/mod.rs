@@ -8,6 +8,7 @@ mod cell;
 mod delimited;
 pub mod html;
 mod json;
+mod markdown;
 mod markup;
 mod parallel;
 #[cfg(feature = "png")]
@@ -58,6 +59,8 @@ words! {
         Json = "json",
         /// One object per line.
         Jsonl = "jsonl",
+        /// A table of Markdown; a bar in a cell is `\\|`. NULL is an empty cell.
+        Markdown = "md",
         /// A Parquet file (zstd).
         Parquet = "parquet",
         /// An Arrow IPC file.
@@ -69,6 +72,16 @@ impl Format {
     /// The word on the command line.
     pub fn name(self) -> &'static str {
         self.as_str()
+    }
+
+    /// The format of a file, by its extension in small letters.
+    pub fn of_extension(extension: &str) -> Option<Self> {
+        match extension {
+            "ndjson" => Some(Self::Jsonl),
+            "markdown" => Some(Self::Markdown),
+            "table" => None,
+            word => Self::parse(word),
+        }
     }
 
     /// True if the output is not text, and not for a terminal.
@@ -122,6 +135,9 @@ pub fn render(
         Format::Csv => return shown.lines(threads, delimited(b','), &delimited(b',').header(schema), out),
         Format::Tsv => return shown.lines(threads, delimited(b'\t'), &delimited(b'\t').header(schema), out),
         Format::Jsonl => return shown.lines(threads, json::Jsonl, &[], out),
+        Format::Markdown => {
+            return shown.lines(threads, markdown::Markdown, &markdown::Markdown::header(schema), out);
+        }
         Format::Table => Box::new(table::Table::new(schema, out)),
         Format::Json => Box::new(json::Json::new(out)),
         Format::Parquet => Box::new(binary::Parquet::new(schema, out)?),

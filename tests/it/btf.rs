@@ -387,3 +387,87 @@ fn tables_do_not_depend_on_threads() {
     assert_eq!(trees[0], trees[1]);
     assert_eq!(trees[0], trees[2]);
 }
+
+/// The load of each core.
+fn loads(bench: &Bench, db: &str) -> Vec<(String, f64)> {
+    let run = bench.ok(&["metrics", db, "CPULoad", "--format", "json"]);
+    let parsed: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let cores = parsed.as_array().unwrap().iter().filter(|row| row["type"] == "C");
+    cores.map(|row| (row["entity"].as_str().unwrap().to_owned(), row["max"].as_f64().unwrap())).collect()
+}
+
+fn of_two_cores(loads: [f64; 2]) -> Vec<(String, f64)> {
+    vec![("Core_0".to_owned(), loads[0]), ("Core_1".to_owned(), loads[1])]
+}
+
+#[test]
+fn idle_tasks_are_no_load_by_name_and_by_option() {
+    let bench = Bench::new();
+    bench.write("t.btf", include_str!("../data/btf/freertos_idle.btf"));
+    let run = bench.ok(&["ingest", "t.db", "t.btf"]);
+    assert!(run.stderr.contains("idle tasks, which are no load: [0002]IDLE0, [0003]IDLE1"), "{}", run.stderr);
+    assert!(bench.ok(&["info", "t.db"]).stdout.contains("idle tasks  [0002]IDLE0, [0003]IDLE1\n"));
+    assert_eq!(loads(&bench, "t.db"), of_two_cores([30.0, 0.0]));
+    let slices = "SELECT core, process, begin_at, end_at FROM core_slice ORDER BY core, begin_at";
+    assert_eq!(
+        value(&bench, slices),
+        "Core_0,,0,30000;Core_0,[0001]Work,30000,60000;Core_0,,60000,100000;Core_1,,0,100000"
+    );
+    // The picture of the cores has the same.
+    bench.ok(&["plot", "t.db", "-o", "t.svg", "--type", "C", "-q"]);
+    let svg = std::fs::read_to_string(bench.path().join("t.svg")).unwrap();
+    assert!(svg.contains("Work") && !svg.contains("IDLE"), "{svg}");
+    // A pattern adds to those of the profile; one after `!` takes out.
+    for (n, (pattern, expected)) in
+        [("W?rk", [0.0, 0.0]), ("!IDLE#", [90.0, 90.0]), ("!IDLE0,work", [60.0, 0.0])].into_iter().enumerate()
+    {
+        let db = format!("{n}.db");
+        bench.ok(&["ingest", &db, "t.btf", "--idle-task", pattern, "-q"]);
+        assert_eq!(loads(&bench, &db), of_two_cores(expected), "{pattern}");
+    }
+}
+
+/// The share of the time of each core in which a task that is not called IDLE… has it, by the lines alone.
+fn load_without_idle(text: &str) -> std::collections::BTreeMap<String, f64> {
+    let (mut running, mut busy) = (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
+    let (mut first, mut last) = (None, 0);
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [time, _, _, kind, target, _, action, ..] = fields.as_slice() else { continue };
+        last = time.parse::<i64>().unwrap();
+        first.get_or_insert(last);
+        let named = target.strip_prefix('[').and_then(|t| t.split_once(']'));
+        let Some((place, task)) = named.filter(|_| *kind == "T") else { continue };
+        let core = format!("Core_{}", place.split('/').next().unwrap());
+        busy.entry(core.clone()).or_insert(0);
+        match *action {
+            "resume" => {
+                running.insert(core, (task.to_owned(), last));
+            }
+            "preempt" if running.get(&core).is_some_and(|(name, _)| name == task) => {
+                let (name, since) = running.remove(&core).unwrap();
+                *busy.get_mut(&core).unwrap() += if name.starts_with("IDLE") { 0 } else { last - since };
+            }
+            _ => {}
+        }
+    }
+    for (core, (name, since)) in running {
+        *busy.get_mut(&core).unwrap() += if name.starts_with("IDLE") { 0 } else { last - since };
+    }
+    let all = (last - first.unwrap()) as f64;
+    busy.into_iter().map(|(core, busy)| (core, 100.0 * busy as f64 / all)).collect()
+}
+
+#[test]
+fn loads_of_freertos_traces_are_those_of_their_tasks_without_the_idle_ones() {
+    for file in corpus_files().iter().filter(|f| f.ends_with("freertos/example-2cores.btf")) {
+        let bench = Bench::new();
+        bench.ok(&["ingest", "t.db", &file.to_string_lossy(), "-q"]);
+        let expected = load_without_idle(&std::fs::read_to_string(file).unwrap());
+        let found = loads(&bench, "t.db");
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (core, load) in found {
+            assert!((load - expected[&core]).abs() < 1e-9, "{core}: {load}, {expected:?}");
+        }
+    }
+}

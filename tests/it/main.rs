@@ -47,6 +47,7 @@ mod support;
 mod terminal;
 mod tidy;
 mod toy;
+mod typed_sql;
 mod with_state;
 
 // For `faulty_disk`.

@@ -401,3 +401,21 @@ fn what_a_listing_does_not_explain_is_kept_as_text() {
     bench.ok(&["map", "t.db"]);
     bench.ok(&["export", "t.db", "--format", "traceprinter", "-o", "-"]);
 }
+
+#[test]
+fn idle_threads_that_become_tasks_are_no_load() {
+    for release in RELEASES {
+        let load = |options: &[&str]| {
+            let (bench, _) = bench(release, options);
+            let run = bench.ok(&["metrics", "t.db", "CPULoad", "--format", "csv"]);
+            let idle =
+                csv(&bench, "t.db", "SELECT count(*) FROM process_state WHERE idle AND state = 'running'");
+            let cores: Vec<String> =
+                run.stdout.lines().filter(|line| line.contains(",C,")).map(str::to_owned).collect();
+            (cores, idle.trim_end().ends_with("\n0"))
+        };
+        let (without, with) = (load(&[]), load(&["--idle"]));
+        assert_eq!(without.0, with.0, "{release:?}");
+        assert!(without.1 && !with.1, "{release:?}");
+    }
+}

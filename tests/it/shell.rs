@@ -74,6 +74,7 @@ const EFFECTS: &[(&str, &str)] = &[
     (".output all.csv\n.output -\n.output", "output -"),
     (".read two.sql", "two"),
     (".export slice.btf 117ms 120ms\nSELECT 'done';", "done"),
+    (".plot slice.svg 117ms 120ms\nSELECT 'done';", "done"),
     (".open engine.db\nSELECT 'open';", "open"),
     ("SELECT 'before';\n.quit\nSELECT 'after';", "before"),
 ];
@@ -200,7 +201,7 @@ fn statements_cannot_write() {
     let bench = engine();
     let before = crate::support::tree(&bench.path().join("engine.db"));
     for sql in [
-        "CREATE TABLE t AS SELECT 1;",
+        "CREATE TABLE gap AS SELECT 1 AS one;",
         "INSERT INTO gap SELECT * FROM gap;",
         "COPY gap TO 'x.csv';",
         "SET datafusion.execution.batch_size = 1;",

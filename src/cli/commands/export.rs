@@ -5,7 +5,7 @@ use super::super::declared::{Declared, Registry};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::output::Target;
-use super::{kernel, parse, query};
+use super::{extension, kernel, parse, query};
 use crate::engine::Session;
 use crate::error::Result;
 use crate::export::{CHAINS_OPTION, EXPORTERS, ExportRequest, Exporter};
@@ -48,7 +48,7 @@ pub struct ExportArgs {
     /// Events before this instant.
     #[arg(long, allow_hyphen_values = true, value_name = "T")]
     pub to: Option<String>,
-    /// Only events of these entities, as source or target.
+    /// Only events of these entities, as source or target: a list, with * and ? for any characters.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub entity: Vec<String>,
     /// Only events on these BTF types: T,I,R,STI,SIG,SEM,EVENT.
@@ -129,7 +129,10 @@ pub(in crate::cli) fn write(session: &Session, args: &ExportArgs, ui: &Ui) -> Re
         by_time: args.order == "time",
         options: args.of_formats.values.clone(),
     };
-    let exporter = args.format.unwrap_or_else(|| <dyn Exporter>::of_file(&args.output));
+    let exporter = match args.format {
+        Some(exporter) => exporter,
+        None => extension::of_export(&args.output)?.unwrap_or_else(|| <dyn Exporter>::of_file(&args.output)),
+    };
     request.check(exporter)?;
     let mut target = Target::open(Some(&args.output), args.force)?;
     let exported = exporter.write(session, &request, target.out())?;

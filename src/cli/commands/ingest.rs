@@ -7,7 +7,7 @@ use super::super::signals;
 use super::super::ui::Ui;
 use super::parse;
 use crate::derive::Dialect;
-use crate::description::{CoreDescription, Description, NameList, plan};
+use crate::description::{CoreDescription, Description, FileList, NameList, plan};
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::formats::{FORMATS, TraceFormat};
@@ -76,15 +76,23 @@ pub struct IngestArgs {
     #[arg(long, value_name = "PROFILE")]
     pub os: Option<String>,
     /// A core:
-    /// name=NAME[,data=FILE][,functions=FILE][,orti=FILE][,os_header=FILE][,symbols=FILE][,time_offset=T].
+    /// name=NAME[,data=FILE][,functions=FILE][,orti=FILE][,os_header=FILE][,oil=FILE][,symbols=FILE]
+    /// [,time_offset=T].
     #[arg(long, value_name = "KEY=VALUE,…")]
     pub core: Vec<String>,
+    /// OIL files of the application.
+    #[arg(long, value_delimiter = ',', value_name = "FILES")]
+    pub oil: Vec<String>,
     /// Functions that are runnables.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub runnables: Vec<String>,
     /// Variables that are signals.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub signals: Vec<String>,
+    /// Tasks whose names match this pattern are idle tasks, which are no load, in addition to those of the
+    /// mapping profile; `!PATTERN`: they are none. `*` any text, `?` a character, `#` a number.
+    #[arg(long = "idle-task", value_delimiter = ',', value_name = "PATTERNS")]
+    pub idle_tasks: Vec<String>,
     /// Resources to use.
     #[command(flatten)]
     pub limits: Limits,
@@ -190,6 +198,18 @@ pub(super) fn report_one(report: &Report, ui: &Ui) {
         }
         (None, None) => ui.status(&format!("{}: not mapped", report.name)),
     }
+    if !report.idle_tasks.is_empty() {
+        ui.status(&format!("{}: idle tasks, which are no load: {}", report.name, few(&report.idle_tasks)));
+    }
+}
+
+/// The first of many names, and how many more there are.
+fn few(names: &[String]) -> String {
+    const FEW: usize = 8;
+    match names.get(..FEW) {
+        Some(first) if names.len() > FEW => format!("{} and {} more", first.join(", "), names.len() - FEW),
+        _ => names.join(", "),
+    }
 }
 
 fn description(args: &IngestArgs) -> Result<Description> {
@@ -200,6 +220,8 @@ fn description(args: &IngestArgs) -> Result<Description> {
         os: args.os.clone(),
         runnables: names(&args.runnables),
         signals: names(&args.signals),
+        idle_tasks: names(&args.idle_tasks),
+        oil: FileList::Several(args.oil.clone()),
         core,
         ..Description::default()
     })
@@ -217,10 +239,12 @@ fn core(text: &str) -> Result<CoreDescription> {
             "functions" => core.functions = Some(value),
             "orti" => core.orti = Some(value),
             "os_header" => core.os_header = Some(value),
+            "oil" => core.oil = FileList::One(value),
             "symbols" => core.symbols = Some(value),
             "time_offset" => core.time_offset = Some(value),
             other => {
-                let keys = ["name", "data", "functions", "orti", "os_header", "symbols", "time_offset"];
+                let keys =
+                    ["name", "data", "functions", "orti", "os_header", "oil", "symbols", "time_offset"];
                 let error = bad(format!("unknown key '{other}'"));
                 return Err(error.hint_near(other, keys, |all| format!("keys are {all}")));
             }

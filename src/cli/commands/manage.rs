@@ -8,7 +8,8 @@ use crate::ops;
 use crate::ops::findings::findings;
 use crate::store::{self, Database, RealDisk};
 use crate::time::format_duration;
-use clap::Args;
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,6 +18,17 @@ use std::sync::Arc;
 pub struct InfoArgs {
     /// Database folder.
     pub database: PathBuf,
+    /// How to print.
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: InfoFormat,
+}
+
+/// How the content of a database is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum InfoFormat {
+    Table,
+    Json,
 }
 
 /// Check every file of a database against its checksum; exit 3 when something is wrong.
@@ -39,17 +51,24 @@ pub struct RemoveArgs {
 pub(super) fn info(args: &InfoArgs) -> Result<u8> {
     let db = Database::open(&args.database)?;
     let scale = db.time_scale();
+    if args.format == InfoFormat::Json {
+        let text = serde_json::to_string_pretty(&as_json(&db, args)).unwrap_or_default() + "\n";
+        return output::print(&text).map(|()| 0);
+    }
     let mut text = format!(
         "database    {}\nwritten by  {}\ntime scale  {}\n",
         args.database.display(),
         db.manifest().creator,
         scale.as_str()
     );
-    for recording in ops::summary(&db) {
+    for recording in ops::summary(&db)? {
         text.push_str(&format!("\nrecording   {}\n", recording.name));
         if let Some((begin, end)) = recording.range {
             let length = format_duration(end.saturating_sub(begin), scale);
             text.push_str(&format!("time        {begin} to {end} {} ({length})\n", scale.as_str()));
+        }
+        if !recording.idle_tasks.is_empty() {
+            text.push_str(&format!("idle tasks  {}\n", recording.idle_tasks.join(", ")));
         }
         for found in findings(&db, Some(&recording.name))?.iter().filter(|f| f.severity > Severity::Info) {
             let doubt = if found.is_doubt() { "; results are doubtful" } else { "" };
@@ -62,6 +81,23 @@ pub(super) fn info(args: &InfoArgs) -> Result<u8> {
     }
     output::print(&text)?;
     Ok(0)
+}
+
+/// The same facts for programs; instants are ticks of the time scale.
+fn as_json(db: &Database, args: &InfoArgs) -> Result<Value> {
+    let table = |(name, files, rows, bytes): &(&str, u64, u64, u64)| json!({"table": name, "rows": rows, "bytes": bytes, "files": files});
+    let recording = |r: ops::RecordingSummary| {
+        let (begin, end) = r.range.unzip();
+        let tables: Vec<Value> = r.tables.iter().map(table).collect();
+        json!({"recording": r.name, "begin_at": begin, "end_at": end, "tables": tables})
+    };
+    let recordings: Vec<Value> = ops::summary(db)?.into_iter().map(recording).collect();
+    Ok(json!({
+        "database": args.database.to_string_lossy(),
+        "written_by": db.manifest().creator,
+        "time_scale": db.time_scale().as_str(),
+        "recordings": recordings,
+    }))
 }
 
 pub(super) fn verify(args: &VerifyArgs, ui: &Ui) -> Result<u8> {

@@ -1,13 +1,13 @@
 //! `btfdb metrics`.
 
-use super::super::args::{Limits, Output, SqlPath};
+use super::super::args::{Limits, Output, SqlPath, UnitArg};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{histogram, output, parse, query};
 use crate::engine::queries_with_folders;
 use crate::error::{Error, Result};
 use crate::library::{Metric, Queries};
-use crate::metrics::{MEASUREMENT, MEASUREMENT_SQL, MetricFilter, bins_of};
+use crate::metrics::{MEASUREMENT, MEASUREMENT_SQL, MetricFilter, bins_of, in_unit};
 use crate::ops::{self, findings::doubts, metrics::is_measurement};
 use crate::render::Format;
 use crate::time::{TimeScale, TimeWindows};
@@ -21,6 +21,7 @@ use std::path::PathBuf;
   btfdb metrics engine.db ResponseTime --entity T_5 --from 100ms --to 200ms
   btfdb metrics engine.db CPULoad Preemptions --window 50ms --step 10ms
   btfdb metrics engine.db ResponseTime --histogram --format table
+  btfdb metrics engine.db ResponseTime --unit ms -o response.md
   btfdb metrics engine.db grasp
   btfdb metrics --list
   btfdb metrics engine.db --sql-path my_queries --format json")]
@@ -39,8 +40,8 @@ pub struct MetricsArgs {
     /// Only this recording.
     #[arg(long)]
     pub recording: Option<String>,
-    /// Only this task, ISR, runnable or core.
-    #[arg(long)]
+    /// Only these tasks, ISRs, runnables or cores: a list, with * and ? for any characters, e.g. T_1,ISR_*.
+    #[arg(long, value_name = "NAMES")]
     pub entity: Option<String>,
     /// Samples at or after this instant, e.g. 412ms.
     #[arg(long, allow_hyphen_values = true, value_name = "T")]
@@ -63,6 +64,9 @@ pub struct MetricsArgs {
     /// TOML file with [[chain]] entries, for chain_instance and the chain metrics.
     #[arg(long, value_name = "FILE")]
     pub chains: Option<PathBuf>,
+    /// The unit of times.
+    #[command(flatten)]
+    pub unit: UnitArg,
     /// How to print.
     #[command(flatten)]
     pub output: Output,
@@ -86,6 +90,7 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
     let control = signals::control();
     let chains = args.chains.as_deref();
     let session = query::open(database, &args.limits, queries, chains, control.flag_shared())?;
+    let session = query::with_files(session, &args.sql_path);
     let scale = session.database().time_scale();
     let filter = MetricFilter {
         recording: args.recording.clone(),
@@ -97,8 +102,8 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
     ui.doubts(&doubts(session.database(), args.recording.as_deref())?);
     let result = if args.histogram {
         let histograms = ops::metrics::histograms(&session, &args.metrics, &filter)?;
-        let mut target = output::Target::open(args.output.output.as_deref(), args.output.force)?;
-        if output::format(args.output.format, target.is_terminal()) == Format::Table {
+        if output::format_of(&args.output)? == Format::Table {
+            let mut target = output::Target::open(args.output.output.as_deref(), args.output.force)?;
             let text = histogram::text(&histograms, scale, output::width());
             let path = args.output.output.clone().unwrap_or_else(|| "standard output".into());
             target.out().write_all(text.as_bytes()).map_err(|e| Error::io("write to", path, e))?;
@@ -108,6 +113,10 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
         bins_of(&histograms)?
     } else {
         ops::metrics::table(&session, &args.metrics, &filter)?
+    };
+    let result = match args.unit.unit {
+        Some(unit) => in_unit(&result, scale, unit)?,
+        None => result,
     };
     let schema = result.schema();
     output::show(&schema, &mut std::iter::once(Ok(result)), &args.output, session.threads(), ui)?;

@@ -4,6 +4,8 @@ pub(super) mod check;
 pub(super) mod compare;
 pub(super) mod demo;
 pub(super) mod export;
+pub(super) mod extension;
+pub(super) mod help;
 pub(super) mod histogram;
 pub(super) mod ingest;
 mod kernel;
@@ -19,7 +21,7 @@ use super::command_line::{Cli, Command};
 use super::shell;
 use super::ui::Ui;
 use crate::error::{Error, ErrorKind, Result};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use std::ffi::OsStr;
 
 /// Runs a command; returns the exit code of a run that did not fail.
@@ -37,6 +39,8 @@ pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
         Command::Info(args) => manage::info(args),
         Command::Verify(args) => manage::verify(args, ui),
         Command::Remove(args) => manage::remove(args, ui),
+        Command::Completions(args) => help::completions(args, Cli::command()),
+        Command::Man(args) => help::man(args, Cli::command()),
         Command::Demo(args) => demo::run(args, ui, &|words| run_words(words, ui)),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::args::{Format, Output};
 use super::super::ui::Ui;
+use super::extension;
 use crate::error::{Error, Result};
 use crate::render;
 use arrow::array::RecordBatch;
@@ -93,25 +94,47 @@ fn is_special(path: &Path) -> bool {
     path.starts_with("/dev") || std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
 }
 
-/// The format to render: `auto` is a table on a terminal and CSV otherwise.
-pub(in crate::cli) fn format(requested: Format, terminal: bool) -> render::Format {
-    match requested {
-        Format::Auto if terminal => render::Format::Table,
-        Format::Auto | Format::Csv => render::Format::Csv,
+/// The format to render: `auto` is what the extension of the file says, a table on a terminal, and CSV
+/// otherwise.
+///
+/// # Errors
+/// [`crate::error::ErrorKind::Usage`] for the extension of something that is no result.
+pub(in crate::cli) fn format(
+    requested: Format,
+    path: Option<&Path>,
+    terminal: bool,
+) -> Result<render::Format> {
+    Ok(match requested {
+        Format::Auto => match path.filter(|path| !is_special(path)).map(extension::of_result).transpose()? {
+            Some(Some(format)) => format,
+            _ if terminal => render::Format::Table,
+            _ => render::Format::Csv,
+        },
+        Format::Csv => render::Format::Csv,
         Format::Table => render::Format::Table,
         Format::Tsv => render::Format::Tsv,
         Format::Json => render::Format::Json,
         Format::Jsonl => render::Format::Jsonl,
+        Format::Md => render::Format::Markdown,
         Format::Parquet => render::Format::Parquet,
         Format::Arrow => render::Format::Arrow,
-    }
+    })
+}
+
+/// The format of a result that goes to `output`.
+///
+/// # Errors
+/// As [`format`].
+pub(super) fn format_of(output: &Output) -> Result<render::Format> {
+    let file = output.output.as_deref().filter(|path| *path != Path::new("-"));
+    format(output.format, file, file.is_none() && std::io::stdout().is_terminal())
 }
 
 /// The maximum number of rows to show of a result that goes to `output`: a table on a terminal is capped.
-pub(super) fn cap(output: &Output) -> Option<usize> {
+pub(super) fn cap(output: &Output) -> Result<Option<usize>> {
     let file = output.output.as_deref().is_some_and(|path| path != Path::new("-"));
     let terminal = !file && std::io::stdout().is_terminal();
-    (terminal && format(output.format, terminal) == render::Format::Table).then_some(TERMINAL_ROWS)
+    Ok((terminal && format_of(output)? == render::Format::Table).then_some(TERMINAL_ROWS))
 }
 
 /// Columns of text of the terminal, or else those of `COLUMNS`.
@@ -137,13 +160,17 @@ pub(super) fn show(
     threads: usize,
     ui: &Ui,
 ) -> Result<()> {
+    // A statement that makes a view or table has no result.
+    if schema.fields().is_empty() {
+        return Ok(());
+    }
+    let format = format_of(output)?;
     let mut target = Target::open(output.output.as_deref(), output.force)?;
     let terminal = target.is_terminal();
-    let format = format(output.format, terminal);
     if terminal && format.is_binary() {
         return Err(Error::usage(format!("{} is not for a terminal", format.name())).hint("use -o FILE"));
     }
-    let rendered = render::render(schema, rows, format, target.out(), cap(output), threads)?;
+    let rendered = render::render(schema, rows, format, target.out(), cap(output)?, threads)?;
     target.finish()?;
     if format == render::Format::Table {
         ui.status(&rendered.footer());

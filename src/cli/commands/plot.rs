@@ -6,7 +6,7 @@ use super::super::signals;
 use super::super::ui::Ui;
 use super::output::Target;
 use super::{parse, query};
-use crate::engine::queries_with_folders;
+use crate::engine::{Session, queries_with_folders};
 use crate::error::{Error, Result};
 use crate::ops::findings::doubts;
 use crate::ops::plot::{Image, PictureFormat, deadlines, image, timeline};
@@ -63,7 +63,7 @@ pub struct PlotArgs {
     /// Rows of tasks, of cores, or both.
     #[arg(long, value_parser = word(Rows::ALL.map(Rows::as_str), Rows::parse), default_value = "both")]
     pub rows: Rows,
-    /// Only rows of these tasks, ISRs, runnables, signals, …; cores stay.
+    /// Only rows of these tasks, ISRs, runnables, signals, …, with * and ? for any characters; cores stay.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub entity: Vec<String>,
     /// Kinds of rows: T,I,C (cores),R,SEM,SIG,EVENT,STI,SERVER,BUFFER; when left out, as many as the window
@@ -114,10 +114,17 @@ pub enum ChartArg {
 }
 
 pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
-    let format = format(args)?;
+    format(args)?;
     let control = signals::control();
     let queries = queries_with_folders(&args.sql_path.folders)?;
     let session = query::open(&args.database, &args.limits, queries, None, control.flag_shared())?;
+    draw(&session, args, ui)?;
+    Ok(0)
+}
+
+/// Draws what `args` select from the database of a session.
+pub(in crate::cli) fn draw(session: &Session, args: &PlotArgs, ui: &Ui) -> Result<()> {
+    let format = format(args)?;
     let scale = session.database().time_scale();
     let selection = Selection {
         recording: args.recording.first().cloned(),
@@ -141,17 +148,17 @@ pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
         }
         Some(form) => {
             let request = chart_request(args, selection, form, scale)?;
-            let chart = charts(&session, &request, &args.recording, args.align)?;
+            let chart = charts(session, &request, &args.recording, args.align)?;
             (svg::chart(&chart, args.width), chart.title)
         }
         None => {
             let request = timeline_request(args, selection, scale)?;
-            let picture = timeline(&session, request, (&args.recording, args.align), format, args.width)?;
+            let picture = timeline(session, request, (&args.recording, args.align), format, args.width)?;
             report(&picture, scale, ui);
             if format == PictureFormat::Html {
                 html::write(&picture, target.out())?;
                 target.finish()?;
-                return Ok(0);
+                return Ok(());
             }
             let options = svg::DrawingOptions { width: args.width, legend: args.legend };
             (svg::drawn(&picture, &options), picture.title)
@@ -174,7 +181,7 @@ pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
         ));
     }
     ui.status(&format!("{} bytes written to {}", bytes.len(), args.output.display()));
-    Ok(0)
+    Ok(())
 }
 
 fn timeline_request(args: &PlotArgs, selection: Selection, scale: TimeScale) -> Result<Request> {

@@ -1,6 +1,6 @@
 //! `btfdb query`.
 
-use super::super::args::{KernelArgs, Limits, Output, SqlPath};
+use super::super::args::{KernelArgs, Limits, Output, SqlPath, UnitArg};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{output, parse};
@@ -9,6 +9,7 @@ use crate::engine::{Session, SessionOptions, queries_with_folders, split};
 use crate::error::{Error, Result};
 use crate::library::Queries;
 use crate::ops::open::OpenOptions;
+use crate::render::InUnit;
 use crate::require::Requirements;
 use crate::schema::tables;
 use crate::store::Database;
@@ -22,8 +23,9 @@ use std::sync::atomic::AtomicBool;
 #[command(after_help = "Examples:
   btfdb query engine.db \"SELECT * FROM recording\"
   btfdb query engine.db \"SELECT * FROM core_peak\" --param window=10ms --param step=1ms
+  btfdb query engine.db \"SELECT * FROM process_state WHERE begin_at < 10ms\" --unit ms
   btfdb query kernel.db \"SELECT time, arguments FROM kernel_event\" --event THREAD:RUNNING --pid 1
-  btfdb query engine.db -f report.sql --format json -o report.json")]
+  btfdb query engine.db -f report.sql -o report.json")]
 pub struct QueryArgs {
     /// Database folder.
     pub database: PathBuf,
@@ -45,6 +47,9 @@ pub struct QueryArgs {
     /// Which rows table kernel_event has.
     #[command(flatten)]
     pub kernel: KernelArgs,
+    /// The unit of times.
+    #[command(flatten)]
+    pub unit: UnitArg,
     /// How to print.
     #[command(flatten)]
     pub output: Output,
@@ -63,13 +68,16 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
     if statements.is_empty() {
         return Err(Error::usage("there is no statement to run"));
     }
-    if statements.len() > 1 && args.output.output.as_deref().is_some_and(|o| o != Path::new("-")) {
+    if statements.iter().filter(|s| s.gives_rows()).count() > 1
+        && args.output.output.as_deref().is_some_and(|o| o != Path::new("-"))
+    {
         return Err(Error::usage("-o takes the result of one statement, but there are several"));
     }
     let control = signals::control();
     let queries = queries_with_folders(&args.sql_path.folders)?;
     let chains = args.chains.as_deref();
     let session = open(&args.database, &args.limits, queries, chains, control.flag_shared())?;
+    let session = with_files(session, &args.sql_path);
     let filter = super::kernel::filter(&args.kernel);
     if !filter.is_all() {
         session.restrict(tables::KERNEL_EVENT, &filter.sql()?)?;
@@ -77,9 +85,16 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
     let scale = session.database().time_scale();
     let params = args.params.iter().map(|text| parse::param(text, scale)).collect::<Result<Vec<_>>>()?;
     for statement in &statements {
-        let mut result = session.run_first(statement, &params, output::cap(&args.output))?;
-        let schema = Arc::clone(result.schema());
-        output::show(&schema, &mut result, &args.output, session.threads(), ui)?;
+        let mut result = session.run_first(statement, &params, output::cap(&args.output)?)?;
+        let (schema, threads) = (Arc::clone(result.schema()), session.threads());
+        match args.unit.unit {
+            Some(unit) => {
+                let unit = InUnit::new(&schema, result.times(), scale, unit);
+                let rows = &mut result.map(|batch| unit.convert(&batch?));
+                output::show(unit.schema(), rows, &args.output, threads, ui)?;
+            }
+            None => output::show(&schema, &mut result, &args.output, threads, ui)?,
+        }
     }
     Ok(0)
 }
@@ -95,6 +110,14 @@ pub(in crate::cli) fn open(
     session(Database::open(database)?, limits, queries, chains, interrupt)
 }
 
+/// The same session; its statements may read the files that the user allows.
+pub(in crate::cli) fn with_files(session: Session, sql: &SqlPath) -> Session {
+    match sql.files() {
+        Some(folder) => session.with_files(&folder),
+        None => session,
+    }
+}
+
 /// A session on a database, with the chains of a file. `interrupt` stops a query. Without --memory-limit,
 /// queries may use half a gibibyte per thread and then spill to temporary files.
 pub(in crate::cli) fn session(
@@ -105,12 +128,17 @@ pub(in crate::cli) fn session(
     interrupt: Arc<AtomicBool>,
 ) -> Result<Session> {
     let session = Session::open_with(database, session_options(limits)?, queries)?.with_interrupt(interrupt);
+    with_chains(session, chains)
+}
+
+/// The same session with the chains of a file.
+pub(in crate::cli) fn with_chains(session: Session, chains: Option<&Path>) -> Result<Session> {
     let Some(file) = chains else { return Ok(session) };
     let text = read_text(file)?;
     session.with_chains(&Requirements::parse_chains(&text, file)?)
 }
 
-fn session_options(limits: &Limits) -> Result<SessionOptions> {
+pub(in crate::cli) fn session_options(limits: &Limits) -> Result<SessionOptions> {
     let threads = parse::threads(limits);
     let memory = parse::memory(limits)?.unwrap_or((threads as u64).saturating_mul(512 << 20));
     Ok(SessionOptions { threads: Some(threads), memory_limit: Some(memory) })

@@ -2,7 +2,8 @@
 
 use super::{Flow, Shell, pager_of_the_user, script};
 use crate::cli::args::Format;
-use crate::cli::commands::{export as exporting, histogram as drawing, parse};
+use crate::cli::commands::output::format as output_format;
+use crate::cli::commands::{export as exporting, histogram as drawing, parse, plot as plotting};
 use crate::engine::split;
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::Unit;
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The words of `.mode`.
-pub(super) const FORMATS: &[&str] = &["auto", "table", "csv", "tsv", "json", "jsonl"];
+pub(super) const FORMATS: &[&str] = &["auto", "table", "csv", "tsv", "json", "jsonl", "md"];
 /// The words of `.unit`.
 pub(super) const UNITS: &[&str] = &["ticks", "ns", "us", "ms", "s"];
 /// The words of `.timer`.
@@ -169,7 +170,7 @@ pub(super) fn pager(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
 }
 
 pub(super) fn once(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
-    let (path, force) = destination(words)?;
+    let (path, force) = destination(shell, words)?;
     let Some(path) = path else { return Err(Error::usage("`.once` needs a file")) };
     shell.out.once(path, force)?;
     Ok(Flow::Next)
@@ -181,19 +182,23 @@ pub(super) fn output(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
         shell.out.all_to(None, false)?;
         return shell.tell("output", "-");
     }
-    let (path, force) = destination(words)?;
+    let (path, force) = destination(shell, words)?;
     shell.out.all_to(path, force)?;
     Ok(Flow::Next)
 }
 
 /// The file, `None` for `-`, and whether it may be overwritten.
-fn destination(words: &[String]) -> Result<(Option<&Path>, bool)> {
+fn destination<'w>(shell: &Shell<'_>, words: &'w [String]) -> Result<(Option<&'w Path>, bool)> {
     let (options, files): (Vec<&String>, Vec<&String>) = words.iter().partition(|w| w.starts_with("--"));
     if let Some(option) = options.iter().find(|o| **o != FORCE) {
         return Err(Error::usage(format!("there is no option '{option}'")).hint(format!("only {FORCE}")));
     }
     match files.as_slice() {
-        &[file] => Ok(((file != "-").then_some(Path::new(file)), !options.is_empty())),
+        &[file] => {
+            let path = (file != "-").then_some(Path::new(file));
+            output_format(shell.settings.format, path, false)?;
+            Ok((path, !options.is_empty()))
+        }
         _ => Err(Error::usage("name one file")),
     }
 }
@@ -205,28 +210,46 @@ struct ExportLine {
     args: exporting::ExportArgs,
 }
 
+/// The arguments of `.plot`: those of `btfdb plot`.
+#[derive(Debug, Parser)]
+struct PlotLine {
+    #[command(flatten)]
+    args: plotting::PlotArgs,
+}
+
 pub(super) fn export(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
-    let named = words.iter().position(|w| w.starts_with("--")).unwrap_or(words.len());
-    let (places, options) = words.split_at(named);
-    let mut line: Vec<String> = [".export", "-"].map(str::to_owned).into();
-    for (option, word) in ["--output", "--from", "--to"].into_iter().zip(places) {
-        line.push(format!("{option}={word}"));
-    }
-    line.extend_from_slice(options);
-    if places.is_empty() || places.len() > 3 {
-        return Err(Error::usage("write .export FILE [FROM] [TO] [OPTION...]"));
-    }
-    let ExportLine { args } = ExportLine::try_parse_from(line).map_err(|e| {
-        let text = e.to_string();
-        let first = text.lines().next().unwrap_or_default();
-        Error::usage(first.strip_prefix("error: ").unwrap_or(first)).hint("`.help .export`")
-    })?;
+    let ExportLine { args } = command_line(".export", words)?;
     if args.chains().is_some() {
         return Err(Error::usage("the chains of a shell are given when it begins")
             .hint("`btfdb shell DB --chains FILE`"));
     }
     shell.timed(|shell| exporting::write(&shell.session, &args, shell.ui))?;
     Ok(Flow::Next)
+}
+
+pub(super) fn plot(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
+    let PlotLine { args } = command_line(".plot", words)?;
+    shell.timed(|shell| plotting::draw(&shell.session, &args, shell.ui))?;
+    Ok(Flow::Next)
+}
+
+/// Reads `FILE [FROM] [TO] [OPTION...]` as the arguments of a command of btfdb.
+fn command_line<T: Parser>(name: &str, words: &[String]) -> Result<T> {
+    let named = words.iter().position(|w| w.starts_with("--")).unwrap_or(words.len());
+    let (places, options) = words.split_at(named);
+    let mut line: Vec<String> = [name, "-"].map(str::to_owned).into();
+    for (option, word) in ["--output", "--from", "--to"].into_iter().zip(places) {
+        line.push(format!("{option}={word}"));
+    }
+    line.extend_from_slice(options);
+    if places.is_empty() || places.len() > 3 {
+        return Err(Error::usage(format!("write {name} FILE [FROM] [TO] [OPTION...]")));
+    }
+    T::try_parse_from(line).map_err(|e| {
+        let text = e.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        Error::usage(first.strip_prefix("error: ").unwrap_or(first)).hint(format!("`.help {name}`"))
+    })
 }
 
 pub(super) fn open(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {

@@ -3,6 +3,7 @@
 use super::actions::{self, FORCE, FORMATS, SWITCH, UNITS};
 use super::{Flow, Shell, input, listings};
 use crate::cli::commands::export::ExportArgs;
+use crate::cli::commands::plot::PlotArgs;
 use crate::error::{Error, Result};
 use crate::export::CHAINS_OPTION;
 use clap::Args;
@@ -61,8 +62,15 @@ pub(super) enum ArgKind {
     Sql,
     /// The rest of the line.
     Line,
-    /// Any number of options of `btfdb export`.
-    Options,
+    /// Any number of options of a command of btfdb.
+    Options(Of),
+}
+
+/// A command of btfdb that is also one of the shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    Export,
+    Plot,
 }
 
 const fn need(name: &'static str, kind: ArgKind) -> Arg {
@@ -73,20 +81,25 @@ const fn may(name: &'static str, kind: ArgKind) -> Arg {
     Arg { name, kind, required: false }
 }
 
-/// Options of `btfdb export` that the shell sets itself.
-const NOT_FOR_EXPORT: [&str; 4] = [CHAINS_OPTION, "memory-limit", "output", "threads"];
+/// Options of commands that the shell sets itself.
+const NOT_IN_THE_SHELL: [&str; 6] =
+    [CHAINS_OPTION, "memory-limit", "no-files", "output", "sql-path", "threads"];
 
-/// Options of `btfdb export` that `.export` takes.
-pub(super) fn export_options() -> Vec<String> {
-    let export = ExportArgs::augment_args(clap::Command::new("export"));
-    let names = export.get_arguments().filter_map(|argument| argument.get_long());
-    names.filter(|name| !NOT_FOR_EXPORT.contains(name)).map(|name| format!("--{name}")).collect()
+/// Options of a command of btfdb that the command of the shell takes.
+pub(super) fn options(of: Of) -> Vec<String> {
+    let command = match of {
+        Of::Export => ExportArgs::augment_args(clap::Command::new("export")),
+        Of::Plot => PlotArgs::augment_args(clap::Command::new("plot")),
+    };
+    let names = command.get_arguments().filter_map(|argument| argument.get_long());
+    names.filter(|name| !NOT_IN_THE_SHELL.contains(name)).map(|name| format!("--{name}")).collect()
 }
 
 /// All commands, in the order of the help.
 pub(super) const COMMANDS: &[Command] = &[
     command(".help", help, "List the commands, or explain one").args(&[may("COMMAND", ArgKind::Command)]),
-    command(".tables", listings::tables, "List tables and views with their rows"),
+    command(".tables", listings::tables, "List tables and views with their rows")
+        .detail("Those of the session first, then the tables that this database has rows for."),
     command(".schema", listings::schema, "Show the columns of a table or view, or of all")
         .args(&[may("TABLE", ArgKind::Relation)])
         .detail("With the type and the meaning of every column, and when it is NULL."),
@@ -118,9 +131,9 @@ pub(super) const COMMANDS: &[Command] = &[
     command(".read", actions::read, "Run the statements and commands in a file")
         .args(&[need("FILE", ArgKind::File)])
         .detail("Stops at the first error, and names its line."),
-    command(".mode", actions::mode, "Show results as table, csv, tsv, json or jsonl")
+    command(".mode", actions::mode, "Show results as table, csv, tsv, json, jsonl or md")
         .args(&[may("FORMAT", ArgKind::Word(FORMATS))])
-        .detail("auto is a table on a terminal and CSV everywhere else."),
+        .detail("auto is a table on a terminal, what the name of a file says, and CSV everywhere else."),
     command(".unit", actions::unit, "Show times in tables as ticks, ns, us, ms or s")
         .args(&[may("UNIT", ArgKind::Word(UNITS))])
         .detail(
@@ -155,9 +168,20 @@ pub(super) const COMMANDS: &[Command] = &[
             need("FILE", ArgKind::File),
             may("FROM", ArgKind::Free),
             may("TO", ArgKind::Free),
-            may("OPTION...", ArgKind::Options),
+            may("OPTION...", ArgKind::Options(Of::Export)),
         ])
         .detail("Takes the options of `btfdb export`: .export t.csv --table process_state --recording demo."),
+    command(".plot", actions::plot, "Draw a window: .plot worst.svg 117ms 120ms")
+        .args(&[
+            need("FILE", ArgKind::File),
+            may("FROM", ArgKind::Free),
+            may("TO", ArgKind::Free),
+            may("OPTION...", ArgKind::Options(Of::Plot)),
+        ])
+        .detail(
+            "Takes the options of `btfdb plot`: .plot worst.html --around ResponseTime:T_5, or \
+             .plot load.svg --chart load.",
+        ),
     command(".open", actions::open, "Open another database, or the same one anew")
         .args(&[may("DB", ArgKind::File)])
         .detail("A session sees the database as it was when it was opened."),
@@ -181,7 +205,7 @@ impl Command {
             rest => input::words(rest.trim_end_matches(';')),
         };
         let most = match self.args.last() {
-            Some(Arg { kind: ArgKind::Options, .. }) => usize::MAX,
+            Some(Arg { kind: ArgKind::Options(_), .. }) => usize::MAX,
             _ => self.args.len(),
         };
         let fits = words.len() >= self.args.iter().filter(|a| a.required).count() && words.len() <= most;
@@ -311,10 +335,11 @@ mod tests {
 
     #[test]
     fn options_of_export_are_those_of_the_command_line() {
-        let options = export_options();
+        let options = options(Of::Export);
         for expected in ["--format", "--tick", "--line-format", "--class", "--force"] {
             assert!(options.iter().any(|option| option == expected), "{expected}: {options:?}");
         }
         assert!(!options.iter().any(|option| option == "--output"), "{options:?}");
+        assert!(super::options(Of::Plot).iter().any(|option| option == "--around"));
     }
 }

@@ -24,7 +24,7 @@ pub(super) enum Completions {
 impl Names {
     pub fn new(session: &Session) -> Self {
         Self {
-            relations: session.relations().to_vec(),
+            relations: session.relations(),
             functions: session.functions(),
             metrics: session.queries().metrics().iter().flat_map(Metric::names).map(str::to_owned).collect(),
             recordings: session.database().recordings().iter().map(|r| r.name.clone()).collect(),
@@ -58,22 +58,24 @@ pub(super) fn candidates(names: &Names, typed: &str, line: &str) -> Completions 
     let previous = typed.get(..begun).and_then(|t| t.split_whitespace().next_back());
     let last = command.args.last().map(|a| a.kind);
     let kind = match (last, previous) {
-        (Some(ArgKind::Options), Some("--recording")) => Some(ArgKind::Recording),
-        (Some(ArgKind::Options), Some("--table")) => Some(ArgKind::Relation),
-        (Some(ArgKind::Options), _) if word.starts_with('-') => last,
+        (Some(ArgKind::Options(_)), Some("--recording")) => Some(ArgKind::Recording),
+        (Some(ArgKind::Options(_)), Some("--table")) => Some(ArgKind::Relation),
+        (Some(ArgKind::Options(_)), _) if word.starts_with('-') => last,
         (Some(kind @ (ArgKind::Sql | ArgKind::Line)), _) => Some(kind),
-        _ => command.args.get(before).map(|a| a.kind).or(last.filter(|k| *k == ArgKind::Options)),
+        _ => command.args.get(before).map(|a| a.kind).or(last.filter(|k| matches!(k, ArgKind::Options(_)))),
     };
     match kind {
         Some(ArgKind::Sql) => sql(names, typed, line),
         Some(ArgKind::File) => Completions::Files,
         Some(ArgKind::Command) => words(begun, word, commands::names()),
-        Some(ArgKind::Relation) => words(begun, word, names.relations.iter().map(|r| r.name.as_str())),
+        Some(ArgKind::Relation) => {
+            Completions::Words(begun, beginning(word, names.relations.iter().map(|r| r.name.as_str())))
+        }
         Some(ArgKind::Metric) => words(begun, word, names.metrics.iter().map(String::as_str)),
         Some(ArgKind::Recording) => words(begun, word, names.recordings.iter().map(String::as_str)),
         Some(ArgKind::Word(all)) => words(begun, word, all.iter().copied()),
         Some(ArgKind::Line) if before == 0 => words(begun, word, SWITCH.iter().copied()),
-        Some(ArgKind::Options) => words(begun, word, commands::export_options().iter().map(String::as_str)),
+        Some(ArgKind::Options(of)) => words(begun, word, commands::options(of).iter().map(String::as_str)),
         Some(ArgKind::Free | ArgKind::Line) | None => nothing(typed),
     }
 }
@@ -84,11 +86,16 @@ fn nothing(typed: &str) -> Completions {
 
 /// Those words that begin with the typed letters, in any case; sorted, each once.
 fn words<'a>(start: usize, begun: &str, all: impl IntoIterator<Item = &'a str>) -> Completions {
-    let fits = |w: &&str| w.get(..begun.len()).is_some_and(|head| head.eq_ignore_ascii_case(begun));
-    let mut found: Vec<String> = all.into_iter().filter(fits).map(str::to_owned).collect();
+    let mut found = beginning(begun, all);
     found.sort_unstable();
     found.dedup();
     Completions::Words(start, found)
+}
+
+/// Those words that begin with the typed letters, in any case.
+fn beginning<'a>(begun: &str, all: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let fits = |w: &&str| w.get(..begun.len()).is_some_and(|head| head.eq_ignore_ascii_case(begun));
+    all.into_iter().filter(fits).map(str::to_owned).collect()
 }
 
 fn sql(names: &Names, typed: &str, line: &str) -> Completions {
@@ -113,7 +120,8 @@ fn sql(names: &Names, typed: &str, line: &str) -> Completions {
         // Table functions are only offered after a first letter.
         let called: Vec<String> = TABLE_FUNCTIONS.iter().map(|f| format!("{}(", f.name)).collect();
         let called = called.iter().filter(|_| !word.is_empty()).map(String::as_str);
-        return words(start, word, relations.chain(called));
+        // In their order: those that this database has rows for come first.
+        return Completions::Words(start, beginning(word, relations.chain(called)));
     }
     let mut named: Vec<&Relation> = whole.iter().filter_map(|p| names.relation(p.of(line))).collect();
     if named.is_empty() {
@@ -189,8 +197,12 @@ mod tests {
         );
         assert!(at("SELECT gap|").contains(&"gap_between(".into()));
         // The columns of all tables, as long as no table is named.
-        assert_eq!(at("SELECT creat|"), ["created", "created_at", "creator"]);
+        assert_eq!(at("SELECT creat|"), ["create", "created", "created_at", "creator"]);
         assert_eq!(at("SELECT creat| FROM gap"), [""; 0]);
+        // Tables with rows come before views, and empty tables last.
+        let tables = at("SELECT * FROM |");
+        let place = |name: &str| tables.iter().position(|t| t == name).unwrap();
+        assert!(place("process_state") < place("blocking") && place("blocking") < place("kernel_event"));
     }
 
     #[test]
@@ -219,6 +231,7 @@ mod tests {
         assert_eq!(at(".read |"), ["(files)"]);
         assert_eq!(at(".once x.csv --f|"), ["--force"]);
         assert_eq!(at(".export a.btf --rec|"), ["--recording"]);
+        assert_eq!(at(".plot a.svg --aro|"), ["--around"]);
         assert_eq!(at(".export a.btf 1ms 2ms --recording l|"), ["load"]);
         assert_eq!(at(".explain SELECT reas| FROM gap"), ["reason"]);
         assert_eq!(at(".nonsense x|"), [""; 0]);

@@ -18,7 +18,7 @@ pub(super) fn tables(shell: &mut Shell<'_>, _: &[String]) -> Result<Flow> {
         None => "view".into(),
     };
     let mut text = String::new();
-    for r in relations {
+    for r in &relations {
         let line = format!("{:width$}  {:>12}  ", r.name, rows(r));
         let doc = wrapped(first_sentence(&r.doc), line.len(), shell.width());
         text.push_str(&line);
@@ -69,7 +69,11 @@ fn columns(relation: &Relation, queries: &Queries) -> Vec<(String, String, Strin
         };
         return table.columns.iter().map(column).collect();
     }
-    let Some(view) = queries.views().iter().find(|v| v.name == relation.name) else { return Vec::new() };
+    let Some(view) = queries.views().iter().find(|v| v.name == relation.name) else {
+        // A view or table of the session.
+        let column = |name: &String| (name.clone(), String::new(), "Of this session.".to_owned());
+        return relation.columns.iter().map(column).collect();
+    };
     let row = |sign: &str, d: &Documented| (format!("{sign}{}", d.name), d.ty.to_string(), d.doc.to_string());
     view.columns.iter().map(|c| row("", c)).chain(view.params.iter().map(|p| row("$", p))).collect()
 }

@@ -13,6 +13,7 @@ mod lexer;
 mod listings;
 mod out;
 mod script;
+mod sql_docs;
 mod terminal;
 mod words;
 
@@ -93,9 +94,10 @@ struct Settings {
 struct Shell<'a> {
     session: Session,
     database: PathBuf,
-    /// How many databases have been opened.
+    /// Changes when the names of tables may have: with another database, and with views of the session.
     opened: u64,
     limits: Limits,
+    sql_path: SqlPath,
     queries: Arc<Queries>,
     chains: Option<PathBuf>,
     interrupt: Arc<AtomicBool>,
@@ -115,6 +117,7 @@ pub(super) fn run(args: &ShellArgs, ui: &Ui) -> Result<u8> {
     let queries = queries_with_folders(&args.sql_path.folders)?;
     let (library, chains) = (Arc::clone(&queries), args.chains.as_deref());
     let session = query::open(&args.database, &args.limits, library, chains, Arc::clone(&interrupt))?;
+    let session = query::with_files(session, &args.sql_path);
     let settings = Settings {
         format: Format::Auto,
         unit: None,
@@ -128,6 +131,7 @@ pub(super) fn run(args: &ShellArgs, ui: &Ui) -> Result<u8> {
         database: args.database.clone(),
         opened: 1,
         limits: args.limits.clone(),
+        sql_path: args.sql_path.clone(),
         queries,
         chains: args.chains.clone(),
         interrupt,
@@ -176,6 +180,10 @@ impl Shell<'_> {
             let mut result =
                 shell.session.run_first(statement, &params.collect::<Result<Vec<_>>>()?, shell.cap())?;
             let (schema, times) = (Arc::clone(result.schema()), result.times().to_vec());
+            if !statement.gives_rows() {
+                // Completion has to know the new names.
+                shell.opened += 1;
+            }
             shell.show(&schema, &mut result, &times)
         })
     }
@@ -191,7 +199,9 @@ impl Shell<'_> {
     }
 
     fn format(&self) -> render::Format {
-        output::format(self.settings.format, self.out.is_terminal())
+        // The names of files were checked when they were given.
+        let format = output::format(self.settings.format, self.out.path(), self.out.is_terminal());
+        format.unwrap_or(render::Format::Csv)
     }
 
     /// The maximum number of rows to show of a table; `None`: all.
@@ -207,6 +217,10 @@ impl Shell<'_> {
         rows: &mut (dyn Iterator<Item = Result<RecordBatch>> + Send),
         times: &[bool],
     ) -> Result<()> {
+        // A statement that makes a view or table has no result.
+        if schema.fields().is_empty() {
+            return Ok(());
+        }
         match self.settings.unit.filter(|_| self.format() == render::Format::Table) {
             Some(unit) => {
                 let unit = InUnit::new(schema, times, self.session.database().time_scale(), unit);
@@ -267,13 +281,20 @@ impl Shell<'_> {
 
     /// Continues with new threads on the same snapshot: those of a stopped statement may still be busy.
     fn renew(&mut self) -> Result<()> {
-        self.session = self.session_on(self.session.database().clone())?;
+        let session = self.session.renewed(query::session_options(&self.limits)?)?;
+        self.session = self.ready(session)?;
         Ok(())
     }
 
     fn session_on(&self, database: Database) -> Result<Session> {
-        let (queries, interrupt) = (Arc::clone(&self.queries), Arc::clone(&self.interrupt));
-        query::session(database, &self.limits, queries, self.chains.as_deref(), interrupt)
+        let options = query::session_options(&self.limits)?;
+        self.ready(Session::open_with(database, options, Arc::clone(&self.queries))?)
+    }
+
+    /// A new session with what the command line says.
+    fn ready(&self, session: Session) -> Result<Session> {
+        let session = session.with_interrupt(Arc::clone(&self.interrupt));
+        query::with_chains(query::with_files(session, &self.sql_path), self.chains.as_deref())
     }
 
     /// Names the open database.
@@ -299,8 +320,9 @@ fn pager_of_the_user() -> String {
 pub(super) fn docs() -> String {
     format!(
         "# The shell\n\n`btfdb shell DB` asks a database with SQL, typed, piped or read from files. Statements end with `;`, \
-         may span lines and\ncannot change the database. Lines that begin with a dot are commands:\n\n{}\n{}",
+         may span lines and\ncannot change the database. Lines that begin with a dot are commands:\n\n{}\n{}\n{}",
         commands::docs(),
-        terminal::DOCS
+        terminal::DOCS,
+        sql_docs::DOCS
     )
 }

@@ -37,6 +37,11 @@ impl<'a> Cursor<'a> {
         self.kind(offset) == Kind::Sign(sign)
     }
 
+    /// True if the current token begins at this byte, right behind another one.
+    pub fn begins_at(&self, place: usize) -> bool {
+        self.tokens.get(self.at).is_some_and(|token| token.start == place)
+    }
+
     pub fn peek(&self) -> &str {
         self.tokens.get(self.at).map_or("", |token| &token.text)
     }

@@ -201,7 +201,7 @@ impl<'a> Lexer<'a> {
 
     fn preprocessor_line(&mut self) {
         let start = self.at;
-        let message = "a preprocessor line is not ORTI; it is skipped";
+        let message = "a preprocessor line is skipped";
         self.find(start, Severity::Info, "preprocessor-line", message);
         loop {
             let end = self.at + self.run(|b| b != b'\n');

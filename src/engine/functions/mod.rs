@@ -4,6 +4,7 @@ mod argument;
 mod checked;
 pub(super) mod exact_sums;
 mod gap_between;
+mod mode;
 mod stddev;
 mod sum;
 mod windows;
@@ -25,9 +26,13 @@ pub(super) fn of_rows() -> Vec<ScalarUDF> {
     functions
 }
 
-/// Aggregates that replace the engine's of the same name.
+/// Aggregates that the engine does not have, or not as well.
 pub(super) fn aggregates() -> Vec<AggregateUDF> {
-    vec![AggregateUDF::from(stddev::Stddev::new()), AggregateUDF::from(sum::Sum::new())]
+    vec![
+        AggregateUDF::from(mode::Mode::new()),
+        AggregateUDF::from(stddev::Stddev::new()),
+        AggregateUDF::from(sum::Sum::new()),
+    ]
 }
 
 /// All functions of one row, for the tables of a database.

@@ -3,7 +3,7 @@
 
 mod dictionary_pruning;
 mod file;
-mod object_store;
+pub(super) mod object_store;
 mod scan_groups;
 
 use std::collections::BTreeMap;

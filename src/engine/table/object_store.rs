@@ -9,7 +9,7 @@ use datafusion::error::Result;
 use datafusion::object_store::path::Path as ObjectPath;
 
 /// The store of all files.
-pub(super) fn url() -> ObjectStoreUrl {
+pub(in crate::engine) fn url() -> ObjectStoreUrl {
     ObjectStoreUrl::local_filesystem()
 }
 
@@ -17,7 +17,7 @@ pub(super) fn url() -> ObjectStoreUrl {
 ///
 /// # Errors
 /// When the path cannot be resolved.
-pub(super) fn absolute(path: &Path) -> Result<PathBuf> {
+pub(in crate::engine) fn absolute(path: &Path) -> Result<PathBuf> {
     let path = std::path::absolute(path)?;
     let has_parent = path.components().any(|part| part == Component::ParentDir);
     Ok(if has_parent { path.canonicalize()? } else { path })
@@ -27,6 +27,6 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf> {
 ///
 /// # Errors
 /// When the path is not absolute.
-pub(super) fn location(path: &Path) -> Result<ObjectPath> {
+pub(in crate::engine) fn location(path: &Path) -> Result<ObjectPath> {
     Ok(ObjectPath::from_absolute_path(path)?)
 }

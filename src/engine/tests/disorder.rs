@@ -52,6 +52,7 @@ fn written(instances: &[Instance]) -> (TempDir, Session) {
                 state: "running".into(),
                 begin_at: (part * 1000 + place) as i64,
                 end_at: (part * 1000 + place) as i64 + 1,
+                idle: false,
             });
         }
         put(&mut tx, tables::PROCESS_INSTANCE, "r", None, &rows.take_batch().unwrap());

@@ -173,6 +173,7 @@ fn record(tx: &mut Transaction, name: &str) {
             state: state.into(),
             begin_at,
             end_at,
+            idle: false,
         });
     }
     put(tx, tables::PROCESS_STATE, name, None, &rows.take_batch().unwrap());

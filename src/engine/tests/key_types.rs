@@ -226,7 +226,7 @@ fn keys_may_be_constants_or_null() {
     let session = &sessions[1].0;
     let sql = format!("{with} SELECT * FROM as_of((SELECT time, 0.5 * n AS key FROM one), two, key)");
     let error = super::collect(session, &sql, &[]).unwrap_err().to_string();
-    assert!(error.contains("'key' cannot be a key of as_of: Float64"), "{error}");
+    assert!(error.contains("'key' cannot be a key of as_of: DOUBLE"), "{error}");
 }
 
 #[test]

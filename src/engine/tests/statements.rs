@@ -116,8 +116,8 @@ fn statements_cannot_change_anything() {
     let (dir, session) = engine(&["r"]);
     let file = dir.path().join("out.csv");
     for sql in [
-        "CREATE TABLE t AS SELECT 1",
-        "CREATE VIEW v AS SELECT 1",
+        "CREATE TABLE btf_event AS SELECT 1 AS one",
+        "CREATE OR REPLACE VIEW process_state AS SELECT 1 AS one",
         "DROP TABLE btf_event",
         "INSERT INTO gap VALUES ('r', NULL, 0, 1, 'x')",
         "DELETE FROM btf_event",

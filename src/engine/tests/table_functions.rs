@@ -284,7 +284,7 @@ fn mistakes_are_reported() {
         ("interval_merge(process_state, core || 'x')", "has to be a column"),
         ("interval_merge(process_state, core, core)", "has to be a column, once"),
         ("interval_merge(process_instance, process)", "needs a column 'begin_at'"),
-        ("interval_merge((SELECT 'x' AS begin_at, 2 AS end_at))", "which are integers: Utf8"),
+        ("interval_merge((SELECT 'x' AS begin_at, 2 AS end_at))", "which are integers: VARCHAR"),
         ("interval_merge((SELECT 1 AS begin_at, 2 AS end_at, 0.5 AS half), half)", "'half' cannot be a key"),
         ("interval_merge(1)", "takes the name of a table"),
         ("interval_merge(process_state, core, from => 0)", "has no argument 'from'"),

@@ -20,7 +20,7 @@ impl Export<'_, '_> {
         let condition =
             self.selection.overlap(self.recording, (state::BEGIN_AT, state::END_AT), &entities, types);
         // The stored order is that of their ends, so that no sort is needed.
-        let select = "SELECT process, type, instance, core, state, begin_at, end_at FROM process_state";
+        let select = "SELECT process, type, instance, core, state, begin_at, end_at, idle FROM process_state";
         let rows = condition.rows(self.session, select, &format!("ORDER BY {}", state::END_AT))?;
         let mut rows = Cursor::new(rows);
         let sql = format!(
@@ -43,7 +43,7 @@ impl Export<'_, '_> {
             let (begin, end) = cut(self.selection, begin, end);
             self.state(
                 (rows.name(0), rows.name(1), rows.int(2).unwrap_or(0)),
-                rows.text(3),
+                (rows.text(3), rows.int(7) == Some(1)),
                 rows.name(4),
                 (begin, end),
             )?;
@@ -79,7 +79,7 @@ impl Export<'_, '_> {
     fn state(
         &mut self,
         (process, ty, instance): (&str, &str, i64),
-        core: Option<&str>,
+        (core, idle): (Option<&str>, bool),
         state: &str,
         (begin, end): (i64, i64),
     ) -> Result<()> {
@@ -99,7 +99,8 @@ impl Export<'_, '_> {
             packets.begin(track, begin, state, &args, flow)?;
             packets.end(track, end)?;
         }
-        if let Some(core) = core.filter(|_| running || polling) {
+        // A core with an idle task on it is idle.
+        if let Some(core) = core.filter(|_| (running || polling) && !idle) {
             let row = self.tracks.row(Group::Cores, core, TrackKind::Other, "gaps", packets)?;
             let track = row.slices.place((begin, end), packets)?;
             let args = [Argument::Int("instance", instance), Argument::Name("state", state)];

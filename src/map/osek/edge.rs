@@ -51,6 +51,8 @@ pub(super) struct LookAhead {
     seen: Vec<bool>,
     /// Tasks whose state has been written since the edge of their core.
     written: HashSet<usize>,
+    /// The bits in the event masks of each task.
+    pub events: Vec<u64>,
 }
 
 impl LookAhead {
@@ -64,6 +66,7 @@ impl LookAhead {
             cores: model.cores.iter().map(|_| CoreEdge::default()).collect(),
             seen: vec![false; model.slots.len()],
             written: HashSet::new(),
+            events: vec![0; model.tasks.len()],
         }
     }
 
@@ -143,6 +146,11 @@ impl LookAhead {
                 }
                 Role::RunningTask(c) if c == core => self.running_task(core, write, value, model),
                 Role::TaskState(t) if write => self.task_state(core, t, value, model),
+                Role::EventActive(t) | Role::EventWait(t) => {
+                    if let Some(bits) = self.events.get_mut(t) {
+                        *bits |= value.cast_unsigned();
+                    }
+                }
                 Role::WasWaiting(t) if !write && self.cores[core].undecided == Some(t) => {
                     self.decide(core, value == 0);
                 }

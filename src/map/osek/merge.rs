@@ -166,8 +166,9 @@ impl<'a, M: Copy> Stream<'a, M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::description::orti::{OsHeader, Symbols};
+    use crate::description::orti::{Oil, OsHeader, Symbols};
     use crate::description::{Application, ApplicationCore, Profile};
+    use crate::time::TimeScale;
     use proptest::prelude::*;
 
     /// A model without an OS, in which the signal `S` and a spinlock matter.
@@ -176,7 +177,10 @@ mod tests {
         let core = |n| ApplicationCore {
             name: format!("C{n}"),
             orti: None,
+            orti_file: None,
             header: Some(header.clone()),
+            header_file: None,
+            oil: Oil::default(),
             symbols: Symbols::default(),
         };
         Model::new(&Application {
@@ -188,6 +192,7 @@ mod tests {
             aliases: Default::default(),
             task_functions: Default::default(),
             coalescing: 0,
+            time_scale: TimeScale::Ns,
         })
     }
 

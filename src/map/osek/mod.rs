@@ -11,7 +11,7 @@ mod model;
 mod slots;
 mod software;
 
-use super::{Finished, Gap, Mapper, Output, Recording, StoredRows};
+use super::{EntityFacts, Finished, Gap, Mapper, Output, Recording, StoredRows};
 use crate::btf::Names;
 use crate::description::StoredSetup;
 use crate::diagnostics::Log;
@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::schema::{TableSpec, tables};
 use blocks::{DataColumns, FunctionColumns, Relevance, RowFilter, Table};
 use edge::LookAhead;
-use machine::{Edge, Machine, State};
+use machine::{Edge, Machine, OsRows, State};
 use merge::{Blocks, CoreInput, Merge};
 use model::Model;
 use software::SoftwareEvent;
@@ -42,13 +42,14 @@ pub struct OsekMapper {
 
 impl Mapper for OsekMapper {
     const NAME: &'static str = "osek";
-    const STATE_VERSION: u32 = 2;
+    const STATE_VERSION: u32 = 3;
     const TABLES: &'static [&'static TableSpec] = &[tables::DATA_EVENT, tables::FUNCTION_EVENT];
+    const NATIVE_TABLES: &'static [&'static TableSpec] = &[tables::OS_CALL, tables::OS_ERROR];
     const LOOK_AHEADS: usize = 1;
 
     type Settings = StoredSetup;
     type Event<'a> = SoftwareEvent;
-    type NativeRows = ();
+    type NativeRows = OsRows;
     type State = State;
 
     fn new(settings: StoredSetup, recording: &Recording<'_>) -> Result<Self> {
@@ -110,7 +111,8 @@ impl Mapper for OsekMapper {
 
     fn look_ahead(&mut self, _pass: usize, event: &SoftwareEvent) -> ControlFlow<()> {
         self.look_ahead.event(event, &mut self.machine.model);
-        let done = !self.has_gaps && (self.resumed.is_some() || self.look_ahead.is_complete());
+        let known = self.resumed.is_some() || self.look_ahead.is_complete();
+        let done = known && !self.has_gaps && self.machine.model.shared_masks.is_empty();
         if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
@@ -121,6 +123,7 @@ impl Mapper for OsekMapper {
     }
 
     fn end_look_ahead(&mut self, _pass: usize) {
+        self.machine.settle_shared_masks(&self.look_ahead.events);
         let mut edges = std::mem::take(&mut self.look_ahead).finish(&self.machine.model).into_iter();
         let begin = edges.next().unwrap_or_default();
         match self.resumed.take() {
@@ -146,6 +149,15 @@ impl Mapper for OsekMapper {
         }
     }
 
+    fn entities(&self) -> Vec<EntityFacts> {
+        self.machine.model.described.clone()
+    }
+
+    /// Rule O12.
+    fn idle_tasks(&self) -> Result<Vec<String>> {
+        Ok(self.machine.model.profile.idle_tasks.clone())
+    }
+
     fn names(&self) -> &Names {
         &self.machine.model.names
     }
@@ -158,8 +170,13 @@ impl Mapper for OsekMapper {
         self.machine.take(at_least)
     }
 
+    fn take_rows(&mut self, at_least: usize) -> Option<OsRows> {
+        self.machine.rows.take(at_least)
+    }
+
     fn finish(&mut self) -> Finished<Self> {
         let (outputs, log) = self.machine.finish();
-        Finished { outputs, rows: (), log, relevant: self.relevant, state: self.machine.state_at_end() }
+        let (rows, state) = (std::mem::take(&mut self.machine.rows), self.machine.state_at_end());
+        Finished { outputs, rows, log, relevant: self.relevant, state }
     }
 }

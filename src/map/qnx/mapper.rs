@@ -33,6 +33,8 @@ pub struct QnxMapper {
     /// By CPU.
     pub(super) cores: Vec<Core>,
     pub(super) threads: Threads,
+    /// The idle threads so far, as tasks.
+    pub(super) idle_tasks: Vec<NameId>,
     pub(super) causes: Causes,
     pub(super) messages: Messages,
     pub(super) servers: Servers,

@@ -33,7 +33,7 @@ pub use mapper::QnxMapper;
 pub use native::KernelRows;
 
 use super::{Finished, Gap, Mapper, Output, Recording, StoredRows};
-use crate::btf::Names;
+use crate::btf::{NameId, Names};
 use crate::error::Result;
 use crate::qnx::{Event, Flavour};
 use crate::schema::{TableSpec, tables};
@@ -141,6 +141,10 @@ impl Mapper for QnxMapper {
         if self.last_gap.replace((gap.begin, gap.end)) != Some((gap.begin, gap.end)) {
             self.cut(gap.begin, gap.end);
         }
+    }
+
+    fn known_idle_tasks(&self) -> &[NameId] {
+        &self.idle_tasks
     }
 
     fn names(&self) -> &Names {

@@ -54,5 +54,7 @@ impl QnxMapper {
             (state.time, state.turn, state.dump, state.directory);
         (self.cores, self.threads, self.causes) = (state.cores, state.threads.restored(), state.causes);
         (self.messages, self.servers) = (state.messages, state.servers);
+        let threads = self.threads.living().into_iter().map(|t| &self.threads[t]);
+        self.idle_tasks = threads.filter(|thread| thread.idle).map(|thread| thread.name).collect();
     }
 }

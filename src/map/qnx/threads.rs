@@ -62,6 +62,9 @@ impl QnxMapper {
         let process = self.directory.name_at(pid, self.now).map(str::to_owned);
         let process = process.map(|name| self.intern(&name));
         let idle = self.directory.idles(pid, tid, self.settings.cpus);
+        if idle {
+            self.idle_tasks.push(name);
+        }
         let thread = Thread {
             pid,
             tid,

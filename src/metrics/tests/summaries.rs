@@ -153,14 +153,15 @@ fn recordings_are_kept_apart() {
     let filter = MetricFilter { recording: Some("s".into()), ..MetricFilter::default() };
     let one = summaries(&session, &[], &filter).unwrap();
     assert!(one.column(0).as_string::<i32>().iter().all(|r| r == Some("s")));
-    // All metrics, in the order of the list, except those of chains, because no chain is set, and shares of
-    // states that no process is in.
+    // All metrics, in the order of the list, except those of chains, because no chain is set, that of
+    // services, which nobody calls, and those of states that no process is in.
     let mut shown: Vec<_> = one.column(1).as_string::<i32>().iter().flatten().collect();
     shown.dedup();
     let shipped = Queries::shipped();
     let listed = shipped.metrics().iter().map(|m| m.name.as_str());
-    let missing = |name: &str| name.starts_with("Chain") || ["CPUWaiting", "CPUParking"].contains(&name);
-    assert_eq!(shown, listed.filter(|name| !missing(name)).collect::<Vec<_>>());
+    let without = ["OsOverhead", "CPUWaiting", "CPUParking"];
+    let expected = listed.filter(|name| !name.starts_with("Chain") && !without.contains(name));
+    assert_eq!(shown, expected.collect::<Vec<_>>());
 }
 
 #[test]
@@ -219,7 +220,8 @@ fn views_can_be_queried() {
     let (_dir, session) = engine(&["r"]);
     let sql = "SELECT entity, instance, next_activate_at FROM process_pair ORDER BY entity, instance";
     assert_eq!(rows(&session, sql), ["I_1 0 -", "T_1 0 100", "T_1 1 210", "T_1 2 300", "T_1 3 -"]);
-    let names: Vec<_> = session.relations().iter().filter(|r| r.view).map(|r| r.name.as_str()).collect();
+    let relations = session.relations();
+    let names: Vec<_> = relations.iter().filter(|r| r.view).map(|r| r.name.as_str()).collect();
     assert_eq!(names[..2], ["process_metric_base", "process_pair"]);
     assert_eq!(names.len(), Queries::shipped().views().len());
 }

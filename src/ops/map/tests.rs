@@ -13,6 +13,7 @@ use crate::store::RealDisk;
 use arrow::array::{AsArray, BooleanArray};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::Int64Type;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 

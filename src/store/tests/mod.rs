@@ -55,6 +55,7 @@ fn states(start: i64, count: i64) -> RecordBatch {
             state: "running".into(),
             begin_at: start + n * 10,
             end_at: start + n * 10 + 10,
+            idle: false,
         });
     }
     rows.take_batch().unwrap()

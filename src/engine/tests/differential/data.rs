@@ -109,6 +109,7 @@ pub(super) fn make(folder: &Path) {
                 state: random.pick(&STATES).into(),
                 begin_at,
                 end_at,
+                idle: false,
             });
         }
         put(&mut tx, tables::PROCESS_STATE, recording, None, &rows.take_batch().unwrap());

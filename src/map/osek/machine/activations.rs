@@ -161,6 +161,7 @@ impl Machine {
 
     /// Rule H3: the state of `t` after a gap. An instance that may still be alive counts as the same one.
     pub(super) fn task_after_gap(&mut self, t: usize, edge: &Edge) {
+        self.cut_calls_of(Proc::Task(t));
         self.tasks[t].context = Context::default();
         self.tasks[t].unreported = 0;
         self.task_at_left_edge(t, edge);

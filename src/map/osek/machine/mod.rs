@@ -9,6 +9,7 @@ mod isrs;
 mod locks;
 mod occupancy;
 mod os_events;
+mod os_rows;
 mod output_queue;
 mod runnables;
 mod services;
@@ -27,6 +28,7 @@ use crate::names::IdMap;
 use output_queue::OutputQueue;
 use state::{Actor, Context, Core, Pending, Proc, Semaphore, Task};
 
+pub use os_rows::OsRows;
 pub(super) use snapshot::State;
 pub(super) use state::Edge;
 
@@ -48,6 +50,8 @@ pub struct Machine {
     /// The stimuli named after processes: those of the system, and those of activations by the process.
     stimuli: [NameMap<NameId>; 2],
     out: OutputQueue,
+    /// Rows of the tables of services and errors.
+    pub(super) rows: OsRows,
     log: Log,
 }
 
@@ -65,6 +69,7 @@ impl Machine {
             next: IdMap::default(),
             stimuli: Default::default(),
             out: OutputQueue::new(model.coalescing),
+            rows: OsRows::default(),
             log: Log::default(),
             model,
         };
@@ -89,6 +94,11 @@ impl Machine {
     pub(super) fn gap(&mut self, core: usize, gap: &Gap, edge: &Edge) {
         self.now = gap.begin;
         let name = self.cores[core].name;
+        for n in 0..self.cores[core].isrs.len() {
+            self.cut_calls_of(Proc::Isr(core, n));
+        }
+        let idle = std::mem::take(&mut self.cores[core].idle);
+        self.cut_calls(None, &idle);
         self.cores[core] = Core::new(name);
         self.model.slots.forget(core);
         let image = self.model.cores[core].image;
@@ -131,6 +141,7 @@ impl Machine {
 
     /// Ends the trace: open instances stay open (rule L7). Returns the remaining output, and the findings.
     pub(super) fn finish(&mut self) -> (Vec<Output>, Log) {
+        self.cut_all_calls();
         self.out.release_all();
         (self.out.take(0).unwrap_or_default(), std::mem::take(&mut self.log))
     }

@@ -134,6 +134,7 @@ impl Machine {
     pub(super) fn end_process(&mut self, p: Proc) {
         let actor = self.actor(p);
         let context = std::mem::take(self.context(Some(p), 0));
+        self.cut_calls(self.caller(Some(p)), &context);
         for runnable in context.runnables.into_iter().rev() {
             self.emit(actor, EntityType::Runnable, runnable, Action::Terminate);
         }

@@ -69,15 +69,22 @@ impl Machine {
         self.cores[core].alarm_event.unwrap_or_else(|| self.actor_on(core))
     }
 
+    /// Rule E6: events that share a mask, and of which the description does not say whose they are. `used`
+    /// has the bits of every task that the trace shows.
+    pub(in crate::map::osek) fn settle_shared_masks(&mut self, used: &[u64]) {
+        for finding in self.model.settle_shared_masks(used) {
+            self.report(Severity::Warning, "description", finding);
+        }
+    }
+
     /// Rule E6: event names of a mask, lowest bit first; a bit without a name is named after its mask.
     fn events_of(&mut self, t: usize, mask: u64) -> Vec<NameId> {
-        let core = self.model.tasks[t].core;
         let mut events = Vec::new();
         for bit in (0..64).map(|n| 1u64 << n).filter(|b| mask & b != 0) {
-            let known = self.model.cores[core].event_names.get(&bit).copied();
+            let known = self.model.tasks[t].events.get(&bit).copied();
             events.push(known.unwrap_or_else(|| {
                 let name = self.model.names.intern(&format!("EVENT_0x{bit:X}"));
-                self.model.cores[core].event_names.insert(bit, name);
+                self.model.tasks[t].events.insert(bit, name);
                 name
             }));
         }

@@ -1,6 +1,6 @@
 //! Rules for service calls, their stimuli, and errors (A1–A3, A9, A10, A12, A14, T6, T8; docs/mapping.md).
 
-use super::state::{Actor, Pending, Proc};
+use super::state::{Actor, OpenCall, Pending, Proc};
 use super::{Machine, Severity};
 use crate::description::profile::EntryMark;
 use crate::map::osek::model::Service;
@@ -31,12 +31,15 @@ impl Machine {
         if service != Service::GetResource {
             self.polling_ended_by_other_service(p);
         }
-        let no_exits = self.model.entry == EntryMark::None;
-        let context = self.context(p, core);
-        if no_exits {
-            context.services.clear();
+        if self.model.entry == EntryMark::None {
+            let caller = self.caller(p);
+            let left = std::mem::take(&mut self.context(p, core).services);
+            left.iter().for_each(|call| self.write_call(caller, call, None));
         }
-        context.services.push((id, service));
+        let enter_at = self.now;
+        let context = self.context(p, core);
+        let depth = context.services.len() as i64;
+        context.services.push(OpenCall { id, service, core, enter_at, depth, error: None });
         context.failed = false;
         if service == Service::GetResource {
             // Rule P6: the lock that this call accesses, not that of an earlier one.
@@ -78,10 +81,11 @@ impl Machine {
 
     fn service_exit(&mut self, core: usize, p: Option<Proc>, id: i64) {
         let context = self.context(p, core);
-        let Some(n) = context.services.iter().rposition(|(i, _)| *i == id) else { return };
-        let (_, service) = context.services.remove(n);
+        let Some(n) = context.services.iter().rposition(|call| call.id == id) else { return };
+        let call = context.services.remove(n);
         let failed = context.failed;
-        match (service, p) {
+        self.write_call(self.caller(p), &call, Some(self.now));
+        match (call.service, p) {
             (Service::Activate | Service::Chain, Some(p)) => {
                 // Rule A3: the call failed (E_OS_ID etc.); its trigger stays, but activates nothing.
                 let by = Some(self.actor(p));
@@ -106,13 +110,16 @@ impl Machine {
         let in_call = context.inside(Service::Activate) || context.inside(Service::Chain);
         let refused =
             context.inside(Service::GetResource) && self.model.cores[core].refused_errors.contains(&value);
-        if self.model.cores[core].limit_error == Some(value) {
+        let limit = self.model.cores[core].limit_error == Some(value);
+        let lost = self.refused_task(previous).filter(|_| limit);
+        self.write_error(core, p, value, lost);
+        if limit {
             if self.model.profile.variables.remaining_activations.is_empty() {
                 if !in_call {
                     self.alarm_lost(core);
                 }
-            } else {
-                self.limit_error(previous);
+            } else if let Some(t) = lost {
+                self.activation_lost(t);
             }
         } else if let (true, true, Some(p)) = (refused, self.model.profile.rules.poll_by_error, p) {
             self.refused_by_error(p);
@@ -122,15 +129,12 @@ impl Machine {
     /// Rule A12: E_OS_LIMIT tells which task lost an activation only if the data access right before it on
     /// this core read that task's remaining activations; repeated errors of a remote call or an error hook do
     /// not.
-    fn limit_error(&mut self, previous: Option<(usize, bool)>) {
-        let Some((slot, true)) = previous else { return };
-        let lost = self.model.slot(slot).roles.iter().find_map(|w| match w {
+    fn refused_task(&self, previous: Option<(usize, bool)>) -> Option<usize> {
+        let Some((slot, true)) = previous else { return None };
+        self.model.slot(slot).roles.iter().find_map(|role| match role {
             Role::Remaining(t) => Some(*t),
             _ => None,
-        });
-        if let Some(t) = lost {
-            self.activation_lost(t);
-        }
+        })
     }
 
     /// The stimulus of an activation of `t` (rule A9): the newest that names `t`; else the newest without a

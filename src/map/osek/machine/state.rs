@@ -21,7 +21,7 @@ pub(super) enum Proc {
 pub(super) struct Context {
     /// Services entered and not left, oldest first. The exit comes after a preempting task has run, so this
     /// is kept per process, not per core (rule C2).
-    pub services: Vec<(i64, Service)>,
+    pub services: Vec<OpenCall>,
     /// TerminateTask or ChainTask was entered, without an error since (rules T6, T8).
     pub ending: bool,
     /// A LASTERROR was written since the last service entry.
@@ -38,8 +38,23 @@ pub(super) struct Context {
 
 impl Context {
     pub fn inside(&self, service: Service) -> bool {
-        self.services.iter().any(|(_, s)| *s == service)
+        self.services.iter().any(|call| call.service == service)
     }
+}
+
+/// A call of a service that was entered and not left.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OpenCall {
+    /// The number of the service in the ORTI file.
+    pub id: i64,
+    pub service: Service,
+    /// The core on which it was entered.
+    pub core: usize,
+    pub enter_at: i64,
+    /// How many calls of the process were open.
+    pub depth: i64,
+    pub error: Option<NameId>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

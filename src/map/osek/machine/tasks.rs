@@ -106,6 +106,7 @@ impl Machine {
     /// The head instance ran and ended without a trace of it.
     pub(super) fn ended_unseen(&mut self, t: usize) {
         let actor = self.actor(Proc::Task(t));
+        self.cut_calls_of(Proc::Task(t));
         self.tasks[t].queue.pop_front();
         self.tasks[t].context = Context::default();
         self.gone(actor);

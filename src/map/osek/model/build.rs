@@ -1,10 +1,12 @@
 //! Compiles the objects of an ORTI file: cores, tasks, semaphores and alarms, with their variables.
 
+use super::events::action_words;
 use super::labels::{expand, integer_of, is_none_label, os_state, service, spellings};
 use super::{AlarmAction, AlarmModel, CoreModel, Model, SemModel, TaskModel};
-use crate::description::orti::{EnumValue, Orti};
+use crate::description::orti::{EnumValue, Oil, Orti};
 use crate::description::{Application, ApplicationCore};
 use crate::map::osek::slots::Role;
+use crate::names::IdMap;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 impl Model {
@@ -31,7 +33,7 @@ impl Model {
         let mut zero_is_isr = false;
         for e in isr_type.map(|t| t.elements()).unwrap_or_default() {
             match &e.value {
-                EnumValue::Integer(v) if is_none_label(&e.label, &p) => {
+                EnumValue::Integer(v) if is_none_label(&e.label, &p, orti) => {
                     core.no_isr_values.extend(spellings(*v));
                 }
                 EnumValue::Integer(v) => {
@@ -50,15 +52,18 @@ impl Model {
         for e in orti.attribute_type("OS", "SERVICETRACE").map(|t| t.elements()).unwrap_or_default() {
             if let EnumValue::Integer(v) = e.value {
                 core.services.insert(v, service(&e.label, &p));
+                core.service_names.insert(v, self.names.intern(&e.label));
             }
         }
         for (id, label) in &p.service_ids {
             if let Ok(id) = id.parse() {
                 core.services.insert(id, service(label, &p));
+                core.service_names.insert(id, self.names.intern(label));
             }
         }
         for e in orti.attribute_type("OS", "LASTERROR").map(|t| t.elements()).unwrap_or_default() {
             if let EnumValue::Integer(v) = e.value {
+                core.errors.insert(v, self.names.intern(&e.label));
                 if e.label == p.labels.limit_error {
                     core.limit_error = Some(v);
                 }
@@ -70,12 +75,6 @@ impl Model {
         for e in orti.attribute_type("TASK", "STATE").map(|t| t.elements()).unwrap_or_default() {
             if let (EnumValue::Integer(v), Some(s)) = (&e.value, os_state(&e.label, &p)) {
                 core.states.insert(*v, s);
-            }
-        }
-        for (event, mask) in setup.header.iter().flat_map(|h| &h.events) {
-            if core.event_names.insert(*mask, self.names.intern(event)).is_some() {
-                self.findings
-                    .push(format!("two OS events of core '{}' share the mask {mask:#x}", setup.name));
             }
         }
         for path in &p.variables.isr_nesting {
@@ -128,7 +127,8 @@ impl Model {
             find(&p.attributes.event_flags, Role::EventActive(t));
             waitmask
                 .extend(find(&p.attributes.event_mask, Role::EventWait(t)).into_iter().flat_map(|a| a.slots));
-            self.tasks.push(TaskModel { name, core: ix, state, activations, counts_down, waitmask });
+            let events = IdMap::default();
+            self.tasks.push(TaskModel { name, core: ix, state, activations, counts_down, waitmask, events });
         }
     }
 
@@ -168,7 +168,7 @@ impl Model {
         let mut no_locker = HashSet::new();
         for e in orti.attribute_type("RESOURCE", "LOCKER").map(|t| t.elements()).unwrap_or_default() {
             match e.value {
-                EnumValue::Integer(v) if is_none_label(&e.label, &p) => no_locker.extend(spellings(v)),
+                EnumValue::Integer(v) if is_none_label(&e.label, &p, orti) => no_locker.extend(spellings(v)),
                 EnumValue::Integer(v) => lockers.extend(spellings(v).map(|v| (v, e.label.clone()))),
                 EnumValue::Formula(_) => {}
             }
@@ -192,33 +192,64 @@ impl Model {
 
     pub(super) fn add_alarms(&mut self, ix: usize, setup: &ApplicationCore, all: &Application) {
         let Some(orti) = &setup.orti else { return };
+        let ids = || setup.header.iter().flat_map(|h| &h.alarms);
         for (n, object) in orti.objects("ALARM").enumerate() {
             let a = self.alarms.len();
             let label = &object.name;
             let name = self.unique(label, &setup.name, |c| c.objects("ALARM").any(|o| o.name == *label), all);
-            let ids = setup.header.iter().flat_map(|h| &h.alarms);
-            let id = ids.filter(|(l, _)| *l == object.name).map(|(_, i)| *i).next().unwrap_or(n as i64);
-            for path in expand(&self.profile.variables.alarm_action, "{alarm}", id) {
-                self.slots.add_role(ix, &path, Role::AlarmAction(a));
-            }
+            let id = ids().find(|(l, _)| *l == object.name).map_or(n as i64, |(_, id)| *id);
+            self.alarm_roles(ix, a, id);
             let time = self.attribute(ix, orti, "ALARM", Some(&object.name), "ALARMTIME", Role::AlarmTime(a));
             let text = object.get("ACTION").map(|a| a.text.as_str()).unwrap_or_default();
-            let action = self.alarm_action(ix, text);
+            let action = match text.trim() {
+                "" => self.oil_action(ix, &setup.oil, label),
+                text => self.alarm_action(ix, text),
+            };
             self.alarms.push(AlarmModel { name, core: ix, time, action });
         }
+        // Alarms that ORTI leaves out: OIL tells what they do, the header their numbers.
+        for (label, id) in ids() {
+            let declared = setup.oil.object("ALARM", label).is_some();
+            if !declared || orti.objects("ALARM").any(|alarm| alarm.name == *label) {
+                continue;
+            }
+            let name = self.names.intern(label);
+            self.alarm_roles(ix, self.alarms.len(), *id);
+            let action = self.oil_action(ix, &setup.oil, label);
+            self.alarms.push(AlarmModel { name, core: ix, time: None, action });
+        }
+    }
+
+    fn alarm_roles(&mut self, ix: usize, alarm: usize, id: i64) {
+        for path in expand(&self.profile.variables.alarm_action, "{alarm}", id) {
+            self.slots.add_role(ix, &path, Role::AlarmAction(alarm));
+        }
+    }
+
+    /// What an alarm does by OIL.
+    fn oil_action(&self, core: usize, oil: &Oil, alarm: &str) -> AlarmAction {
+        let action = oil.object("ALARM", alarm).and_then(|alarm| alarm.get("ACTION"));
+        let task = || action?.get("TASK").and_then(|task| self.task_named(core, &task.value));
+        match action.map(|action| action.value.as_str()) {
+            Some("ACTIVATETASK") => task().map_or(AlarmAction::Other, AlarmAction::Activate),
+            Some("SETEVENT") => AlarmAction::SetEvent,
+            _ => AlarmAction::Other,
+        }
+    }
+
+    /// A task by its name in ORTI; of several with that name, the one of this core.
+    fn task_named(&self, core: usize, label: &str) -> Option<usize> {
+        let all: Vec<usize> = (0..self.tasks.len()).filter(|t| self.task_name_is(*t, label)).collect();
+        all.iter().find(|t| self.tasks[**t].core == core).or(all.first()).copied()
     }
 
     /// Reads the free text of ALARM.ACTION: `ActivateTask X`, `set E on T`, `SET t EVENT e`, `callback f` …
     fn alarm_action(&self, core: usize, text: &str) -> AlarmAction {
-        let words: Vec<String> =
-            text.split(|c: char| c.is_whitespace() || c == ',').map(str::to_owned).collect();
+        let words: Vec<&str> = action_words(text).collect();
         let verb = words.first().map(|w| w.to_lowercase()).unwrap_or_default();
         if verb.starts_with("activate") {
-            let named = |t: usize, w: &str| self.task_name_is(t, w);
-            let mut found = words.iter().flat_map(|w| (0..self.tasks.len()).filter(move |t| named(*t, w)));
-            let all: Vec<usize> = found.by_ref().collect();
-            let own = all.iter().find(|t| self.tasks[**t].core == core).or(all.first());
-            return own.map_or(AlarmAction::Other, |t| AlarmAction::Activate(*t));
+            let task = words.iter().find_map(|word| self.task_named(core, word));
+            return task.map_or(AlarmAction::Other, AlarmAction::Activate);
         }
         if verb.starts_with("set") || verb.starts_with("event") {
             AlarmAction::SetEvent

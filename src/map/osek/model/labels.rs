@@ -2,7 +2,8 @@
 //! between vendors. Not the objects themselves (see `build`).
 
 use super::{OsState, Service};
-use crate::description::orti::{EnumElement, EnumValue};
+use crate::btf::IdleTasks;
+use crate::description::orti::{EnumElement, EnumValue, Orti};
 use crate::description::profile::Profile;
 
 pub(super) fn service(label: &str, p: &Profile) -> Service {
@@ -33,8 +34,11 @@ pub(super) fn os_state(label: &str, p: &Profile) -> Option<OsState> {
     }
 }
 
-pub(super) fn is_none_label(label: &str, p: &Profile) -> bool {
-    label.to_lowercase().starts_with("idle") || p.labels.none.iter().any(|l| l.eq_ignore_ascii_case(label))
+/// Rule O6: a label for "nobody". An idle task that `orti` describes is somebody.
+pub(super) fn is_none_label(label: &str, p: &Profile, orti: &Orti) -> bool {
+    let idles = || label.to_lowercase().starts_with("idle") || IdleTasks::new(&p.idle_tasks).has(label);
+    p.labels.none.iter().any(|l| l.eq_ignore_ascii_case(label))
+        || (orti.objects("TASK").all(|task| task.name != label) && idles())
 }
 
 pub(super) fn integer_of(elements: &[EnumElement], label: &str) -> Option<i64> {

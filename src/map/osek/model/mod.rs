@@ -2,6 +2,8 @@
 //! once from ORTI, OS header, symbols and profile (`build`, `labels`); has no state of a run.
 
 mod build;
+mod entities;
+mod events;
 mod labels;
 
 use super::blocks::Relevance;
@@ -11,9 +13,10 @@ use crate::btf::{NameId, Names};
 use crate::description::orti::{Formula, Orti, Width};
 use crate::description::profile::{EntryMark, Profile};
 use crate::description::{Application, ApplicationCore};
-use crate::map::Gap;
+use crate::map::{EntityFacts, Gap};
 use crate::names::IdMap;
 use crate::words::words;
+use events::SharedMask;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -58,6 +61,8 @@ pub(super) struct TaskModel {
     /// The attribute counts the remaining activations: it falls with every activation.
     pub counts_down: bool,
     pub waitmask: Vec<usize>,
+    /// The names of the bits of its event masks.
+    pub events: IdMap<u64, NameId>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -131,10 +136,13 @@ pub(super) struct CoreModel {
     /// Handler names that RUNNINGISR2 may hold, and those of the symbol table (rule L3).
     pub handlers: HashSet<String>,
     pub services: IdMap<i64, Service>,
+    /// The labels of the same numbers.
+    pub service_names: IdMap<i64, NameId>,
+    /// The labels of the values of LASTERROR.
+    pub errors: IdMap<i64, NameId>,
     pub limit_error: Option<i64>,
     pub refused_errors: Vec<i64>,
     pub states: IdMap<i64, OsState>,
-    pub event_names: IdMap<u64, NameId>,
 }
 
 /// The compiled application.
@@ -154,6 +162,10 @@ pub struct Model {
     pub(super) sim: NameId,
     pub(super) coalescing: i64,
     pub(super) rpc: HashSet<NameId>,
+    /// Masks of events of which it is not known whose they are.
+    pub(super) shared_masks: Vec<SharedMask>,
+    /// What the description says about entities.
+    pub(super) described: Vec<EntityFacts>,
     /// Contradictions between the description and the ORTI text; shown as diagnostics.
     pub findings: Vec<String>,
 }
@@ -180,6 +192,8 @@ impl Model {
             names,
             sim,
             coalescing: setup.coalescing,
+            shared_masks: Vec::new(),
+            described: Vec::new(),
             findings: Vec::new(),
         };
         for (ix, core) in setup.cores.iter().enumerate() {
@@ -193,6 +207,7 @@ impl Model {
         for (ix, core) in first_of_image() {
             model.add_resources(ix, core);
             model.add_alarms(ix, core, setup);
+            model.name_events(ix, core);
         }
         for (function, task) in &setup.task_functions {
             match (0..model.tasks.len()).find(|t| model.task_name_is(*t, task)) {
@@ -202,6 +217,7 @@ impl Model {
                 None => model.findings.push(format!("task_functions names the unknown task '{task}'")),
             }
         }
+        model.described = model.described(setup);
         model
     }
 

@@ -114,7 +114,7 @@ fn run_steps(setup: &Settings, steps: &[Step], begin: i64, end: i64) -> Run {
     for output in &outputs {
         match output {
             Output::Event(e) => derive.event(e, &names),
-            Output::Assumed(e) => derive.assumed(e),
+            Output::Assumed(e) => derive.assumed(e, &names),
             Output::Known(known) => derive.known(known, &names),
             Output::Lost { process, time } => derive.lose(*process, *time, &names),
             Output::Closing(_) => {}

@@ -13,7 +13,7 @@ mod trace32;
 pub use btf::btf;
 pub use descriptions::{profile_toml, recording_toml};
 pub use grasp::grasp;
-pub use orti::{formula, koil_parse, os_header, symbols};
+pub use orti::{formula, koil_parse, oil, os_header, symbols};
 pub use qnx::{qnx_kev, qnx_listing};
 pub use times::times;
 pub use trace32::{trace32_data, trace32_functions};
@@ -22,11 +22,12 @@ pub use trace32::{trace32_data, trace32_functions};
 pub type Check = fn(&[u8]);
 
 /// The checks by the name of their fuzz target, which is also their folder of seeds.
-pub const CHECKS: [(&str, Check); 13] = [
+pub const CHECKS: [(&str, Check); 14] = [
     ("btf", btf),
     ("formula", formula),
     ("grasp", grasp),
     ("koil_parse", koil_parse),
+    ("oil", oil),
     ("os_header", os_header),
     ("profile_toml", profile_toml),
     ("qnx_kev", qnx_kev),

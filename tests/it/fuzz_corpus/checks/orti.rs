@@ -1,6 +1,8 @@
 //! Promises of the ORTI reader, its formulas, and the files that complete an ORTI file.
 
-use btfdb::internals::orti::{Finding, Formula, Orti, OsHeader, Symbols, Width, canonical_path};
+use btfdb::internals::orti::{
+    Finding, Formula, Oil, OilObject, Orti, OsHeader, Symbols, Width, canonical_path,
+};
 
 /// An ORTI file is read to its end, whatever its content. Findings are within it and in order. Every value
 /// that is a formula evaluates.
@@ -40,6 +42,24 @@ pub fn os_header(data: &[u8]) {
     names.extend(header.resources.iter().map(|resource| resource.name.as_str()));
     names.extend(header.events.iter().map(|(name, _)| name.as_str()));
     assert!(names.iter().all(|name| !name.is_empty() && !name.contains(char::is_whitespace)), "{names:?}");
+}
+
+/// An OIL file is read to its end. Findings are within it, objects are found by their names, and reading the
+/// file again only adds attributes.
+pub fn oil(data: &[u8]) {
+    let mut oil = Oil::default();
+    lie_within(&oil.add(data, "a"), data);
+    let objects = oil.objects.clone();
+    for (_, finding) in oil.check() {
+        lie_within(&[finding], data);
+    }
+    for object in &objects {
+        assert_eq!(oil.object(&object.kind, &object.name), Some(object));
+    }
+    oil.add(data, "b");
+    let names =
+        |objects: &[OilObject]| objects.iter().map(|o| (o.kind.clone(), o.name.clone())).collect::<Vec<_>>();
+    assert_eq!(names(&objects), names(&oil.objects));
 }
 
 /// Every symbol that was read has a name.

@@ -1,0 +1,12 @@
+/* TASK definition */
+#define T_E 0
+#define T_F 1
+/* EVENT definition */
+#define EV_OF_F 0x2U
+#define EV_B 0x2U
+#define EV_A 0x1U
+/* ALARM definition */
+#define AL_CYC 0U
+#define AL_OFF 1U
+/* CPUs */
+#define EE_CURRENTCPU 0
