@@ -52,7 +52,7 @@ pub(super) fn info(args: &InfoArgs) -> Result<u8> {
     let db = Database::open(&args.database)?;
     let scale = db.time_scale();
     if args.format == InfoFormat::Json {
-        let text = serde_json::to_string_pretty(&as_json(&db, args)).unwrap_or_default() + "\n";
+        let text = serde_json::to_string_pretty(&as_json(&db, args)?).unwrap_or_default() + "\n";
         return output::print(&text).map(|()| 0);
     }
     let mut text = format!(
