@@ -17,6 +17,10 @@ words! {
     }
 }
 
+/// The code of findings about names in a description that nothing has: warnings, and errors where the user
+/// is strict.
+pub const UNKNOWN_NAME: &str = "unknown-name";
+
 /// One located finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {

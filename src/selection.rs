@@ -1,11 +1,14 @@
 //! Which part of a recording is exported or drawn, as a condition in SQL. Not for what a table is (see
 //! [`crate::schema`]).
 
+mod known;
 pub(crate) mod pattern;
 
 use crate::engine::{Param, ResultStream, Session};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnType, TableSpec, columns, tables};
+
+pub(crate) use known::{check_names, check_type};
 
 /// A part of a database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,7 +1,10 @@
 -- Every way through the event chains that `--chains FILE` gives; no rows without that option.
 --
--- A chain is a list of steps, each the cause of the next. Each event of a step follows from the latest event of the previous step,
--- or, with `instance = "same"`, from the latest one of the same instance of its process. Nothing follows across a gap.
+-- A chain is a list of steps, each the cause of the next. Where the trace names the instance that is the cause, an event follows
+-- from that one: of the entity that is its source; of its own process (an activation and its start); of the stimulus that activated
+-- its process, so that an alarm whose activation was lost does not begin what another one caused; and, for an activation or a start,
+-- of the process that triggered that stimulus. Otherwise it follows from the latest event of the previous step, or, with
+-- `instance = "same"`, from the latest one of the same instance of its process. Nothing follows across a gap.
 -- There is one row per first step, and one more for each further last step that follows from it.
 -- column: recording text Recording.
 -- column: chain text Name of the chain.

@@ -2,6 +2,7 @@
 --
 -- The previous instance is the last one that the trace shows, even if there may have been others in between. A migration
 -- belongs to the window in which the later instance first runs.
+-- An interrupt is served where it occurs: an ISR does not migrate, whatever cores handlers of its name are on.
 -- unit: count
 -- fold: sum
 WITH stretch AS (
@@ -19,6 +20,6 @@ SELECT
     type,
     core,
     instance,
-    CASE WHEN previous_instance <> instance AND core <> previous_core THEN 1 ELSE 0 END AS value,
+    CASE WHEN type <> 'I' AND previous_instance <> instance AND core <> previous_core THEN 1 ELSE 0 END AS value,
     begin_at AS at
 FROM stretch

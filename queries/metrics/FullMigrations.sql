@@ -1,6 +1,7 @@
 -- How often an instance of a process resumed on another core than the one it had run on before.
 --
 -- An instance belongs to the window in which its first run begins.
+-- An interrupt is served where it occurs: an ISR does not migrate, whatever cores handlers of its name are on.
 -- unit: count
 -- fold: sum
 WITH stretch AS (
@@ -21,6 +22,6 @@ SELECT
     type,
     core,
     instance,
-    CASE WHEN core <> previous_core THEN 1 ELSE 0 END AS value,
+    CASE WHEN type <> 'I' AND core <> previous_core THEN 1 ELSE 0 END AS value,
     first_at AS at
 FROM stretch

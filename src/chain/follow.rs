@@ -15,6 +15,27 @@ pub(crate) struct Event<'a> {
     /// The process that acts or is acted on, and its instance, if the trace has it. Instances of a process
     /// come one after another.
     pub process: Option<(&'a str, i64)>,
+    /// The instance of the process or stimulus that it happens to, if the next step may name it.
+    pub instance: Option<i64>,
+    /// Instances of that entity overlap: it is a handler that several cores may run.
+    pub overlaps: bool,
+    /// What the trace says of its cause.
+    pub cause: Cause,
+}
+
+/// The event of the previous step that is the cause of an event, as far as the trace names it: by the
+/// instance of the process or stimulus that the event happened to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// Not named: the latest one.
+    #[default]
+    Latest,
+    /// That of this instance, and no other.
+    Of(i64),
+    /// That of this instance, which the event itself happens to; else the latest one of an earlier instance.
+    Own(i64),
+    /// Something that is not the previous step.
+    Other,
 }
 
 /// The outcome of a first step.
@@ -75,6 +96,12 @@ struct Path {
 #[derive(Debug, Default)]
 struct Latest {
     any: Option<Path>,
+    /// The instance that `any` happened to.
+    instance: Option<i64>,
+    /// Its instances overlap.
+    overlaps: bool,
+    /// By the instance that it happened to, which later events may name.
+    of: BTreeMap<i64, Option<Path>>,
     /// By process, with the instance.
     own: HashMap<String, (i64, Option<Path>)>,
 }
@@ -90,6 +117,51 @@ pub(crate) struct Follower {
     known: BTreeMap<u64, First>,
 }
 
+/// No process or stimulus has more instances that something may still follow from: the oldest are forgotten.
+const MAX_INSTANCES: usize = 1024;
+/// Instances of an entity are used in the order of their numbers, but those of one handler on several cores
+/// overlap. No more cores are at work in one at a time.
+const OVERLAP: i64 = 4;
+
+impl Latest {
+    /// The event of an instance. Those of instances before it are over.
+    fn named(&mut self, instance: i64) -> Option<Path> {
+        self.forget_before(instance);
+        self.of.get(&instance).cloned().flatten()
+    }
+
+    fn forget_before(&mut self, instance: i64) {
+        let first = if self.overlaps { instance.saturating_sub(OVERLAP) } else { instance };
+        if self.of.first_key_value().is_some_and(|(known, _)| *known < first) {
+            self.of = self.of.split_off(&first);
+        }
+    }
+
+    fn follows_from(&mut self, cause: Cause) -> Option<Path> {
+        match cause {
+            Cause::Latest => {
+                self.instance.into_iter().for_each(|latest| self.forget_before(latest));
+                self.any.clone()
+            }
+            Cause::Of(instance) => self.named(instance),
+            Cause::Own(instance) if self.of.contains_key(&instance) => self.named(instance),
+            Cause::Own(instance) => self.any.clone().filter(|_| self.instance.is_none_or(|i| i < instance)),
+            Cause::Other => None,
+        }
+    }
+
+    fn keep(&mut self, (instance, overlaps): (Option<i64>, bool), path: Option<Path>) {
+        self.overlaps = overlaps;
+        if let Some(instance) = instance {
+            self.of.insert(instance, path.clone());
+            if self.of.len() > MAX_INSTANCES {
+                self.of.pop_first();
+            }
+        }
+        (self.any, self.instance) = (path, instance);
+    }
+}
+
 impl Follower {
     /// `rules`: one per step; that of the first one is not used.
     pub fn new(rules: Vec<Instance>) -> Self {
@@ -102,7 +174,7 @@ impl Follower {
     pub fn push(&mut self, event: Event<'_>, out: &mut Vec<Occurrence>) {
         let path = match event.step {
             0 => Some(self.first(event.time)),
-            step => self.cause(step, event.process).map(|mut path| {
+            step => self.cause(step, &event).map(|mut path| {
                 path.times.push(event.time);
                 path
             }),
@@ -121,8 +193,17 @@ impl Follower {
                 None => drop(latest.own.insert(process.to_owned(), (instance, path))),
             },
             _ if own => {}
-            _ => latest.any = path,
+            _ => latest.keep((event.instance, event.overlaps), path),
         }
+    }
+
+    /// Nothing will follow from the event of a step that happened to this instance.
+    pub fn refuse(&mut self, step: usize, instance: i64, out: &mut Vec<Occurrence>) {
+        let Some(latest) = self.latest.get_mut(step) else { return };
+        if latest.of.remove(&instance).is_some() && latest.instance == Some(instance) {
+            latest.any = None;
+        }
+        self.sweep(out);
     }
 
     /// The end of the trace, or a gap: later events do not follow from earlier ones.
@@ -147,12 +228,12 @@ impl Follower {
     }
 
     /// The path to the event of the previous step that is the cause.
-    fn cause(&self, step: usize, process: Option<(&str, i64)>) -> Option<Path> {
-        let latest = self.latest.get(step - 1)?;
+    fn cause(&mut self, step: usize, event: &Event<'_>) -> Option<Path> {
+        let latest = self.latest.get_mut(step - 1)?;
         match self.rules.get(step)? {
-            Instance::Any => latest.any.clone(),
+            Instance::Any => latest.follows_from(event.cause),
             Instance::Same => {
-                let (process, instance) = process?;
+                let (process, instance) = event.process?;
                 latest.own.get(process).filter(|(known, _)| *known == instance)?.1.clone()
             }
         }
@@ -211,8 +292,11 @@ mod tests {
         out
     }
 
+    const NONE: Event<'static> =
+        Event { step: 0, time: 0, process: None, instance: None, overlaps: false, cause: Cause::Latest };
+
     fn at(step: usize, time: i64) -> Event<'static> {
-        Event { step, time, process: None }
+        Event { step, time, ..NONE }
     }
 
     fn occurrence(times: &[i64], reaction: Option<i64>, outcome: Outcome) -> Occurrence {
@@ -246,7 +330,8 @@ mod tests {
     #[test]
     fn the_same_instance_is_distinguished_from_others() {
         // Both read; B, which read the older value, writes last.
-        let of = |step, time, process, instance| Event { step, time, process: Some((process, instance)) };
+        let of =
+            |step, time, process, instance| Event { step, time, process: Some((process, instance)), ..NONE };
         let events = [
             at(0, 0),
             of(1, 1, "B", 1),
@@ -259,6 +344,49 @@ mod tests {
         let expected =
             [occurrence(&[0, 1, 5], Some(4), Outcome::Used), occurrence(&[2, 3, 4], Some(2), Outcome::Used)];
         assert_eq!(follow(&[Instance::Any, Instance::Any, Instance::Same], &events), expected);
+    }
+
+    #[test]
+    fn a_named_instance_is_the_cause_whatever_came_last() {
+        // Two activations are pending; a third is lost. The second instance takes up the second trigger.
+        let trigger = |time, n| Event { instance: Some(n), ..at(0, time) };
+        let start = |time, cause| Event { cause, ..at(1, time) };
+        let (mut follower, mut out) = (Follower::new(vec![Instance::Any; 2]), Vec::new());
+        for (time, n) in [(10, 0), (20, 1), (30, 2)] {
+            follower.push(trigger(time, n), &mut out);
+        }
+        follower.refuse(0, 2, &mut out);
+        follower.push(start(11, Cause::Of(0)), &mut out);
+        follower.push(start(40, Cause::Of(1)), &mut out);
+        // Another stimulus, and an instance that the trace does not have.
+        follower.push(start(50, Cause::Other), &mut out);
+        follower.push(start(60, Cause::Of(7)), &mut out);
+        follower.push(trigger(70, 8), &mut out);
+        follower.push(start(80, Cause::Of(8)), &mut out);
+        follower.cut(&mut out);
+        out.sort_by_key(|o| o.begin);
+        let expected = [
+            occurrence(&[10, 11], Some(1), Outcome::Used),
+            occurrence(&[20, 40], Some(20), Outcome::Used),
+            occurrence(&[30], Some(50), Outcome::Lost),
+            occurrence(&[70, 80], Some(10), Outcome::Used),
+        ];
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn the_own_instance_comes_first_and_a_later_one_is_no_cause() {
+        let of = |step, time, n| Event { instance: Some(n), cause: Cause::Own(n), ..at(step, time) };
+        // Activations 3 and 4 are pending when 3 starts; the activation of 5 is not in the trace, that of 6
+        // is.
+        let events =
+            [of(0, 1, 3), of(0, 2, 4), of(1, 3, 3), of(1, 5, 4), of(0, 6, 6), of(1, 7, 5), of(1, 8, 6)];
+        let expected = [
+            occurrence(&[1, 3], Some(2), Outcome::Used),
+            occurrence(&[2, 5], Some(3), Outcome::Used),
+            occurrence(&[6, 8], Some(2), Outcome::Used),
+        ];
+        assert_eq!(follow(&[Instance::Any; 2], &events), expected);
     }
 
     #[test]
@@ -342,7 +470,7 @@ mod tests {
             let event = |(time, (step, process, next)): (usize, &(usize, usize, i64))| {
                 instances[*process] += next;
                 let process = Some((PROCESSES[*process], instances[*process]));
-                Event { step: step % rules.len(), time: time as i64, process }
+                Event { step: step % rules.len(), time: time as i64, process, ..NONE }
             };
             let events: Vec<_> = made.iter().enumerate().map(event).collect();
             prop_assert_eq!(follow(&rules, &events), naive(&rules, &events));

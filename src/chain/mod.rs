@@ -3,8 +3,10 @@
 //! for the bounds on a chain (see `require`).
 
 mod follow;
+mod links;
 
-pub(crate) use follow::{Event, Follower, Occurrence};
+pub(crate) use follow::{Cause, Event, Follower, Occurrence};
+pub(crate) use links::{Link, Links};
 
 use serde::Deserialize;
 
@@ -42,7 +44,8 @@ impl ChainStep {
     }
 }
 
-/// Which event of the previous step is the cause of a step: the latest one, of all or of its own instance.
+/// Which event of the previous step is the cause of a step, where the trace does not name it: the latest one,
+/// of all or of its own instance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Instance {

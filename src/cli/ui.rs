@@ -1,6 +1,6 @@
 //! Standard error: status, warnings, errors. Results go to standard output, not through here.
 
-use crate::diagnostics::{Log, Severity};
+use crate::diagnostics::{Log, Severity, UNKNOWN_NAME};
 use crate::error::{Error, ErrorKind};
 use crate::ops::findings::Found;
 use std::io::{IsTerminal, Write};
@@ -65,6 +65,12 @@ impl Ui {
             let place = first.and_then(|d| d.line).map_or(String::new(), |l| format!(":{l}"));
             let (message, text) = first.map_or(("", ""), |d| (d.message.as_str(), d.text.as_str()));
             let text = if text.is_empty() { String::new() } else { format!(" '{text}'") };
+            if *code == UNKNOWN_NAME {
+                // Each is a mistake of its own.
+                let all = log.entries().iter().filter(|d| d.source == *source && d.code == *code);
+                all.take(20).for_each(|d| line(&format!("{}: {} [{code}]", severity.as_str(), d.message)));
+                continue;
+            }
             let times = if *count > 1 { format!(" ({count} times)") } else { String::new() };
             line(&format!("{}: {source}{place}: {message}{text} [{code}]{times}", severity.as_str()));
         }

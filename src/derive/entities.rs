@@ -41,9 +41,8 @@ impl Entities {
         self.known.insert(task, ());
     }
 
-    /// An instance of a process occurs. Returns whether it is an idle task.
-    pub fn process(&mut self, process: NameId, kind: EntityType, names: &Names) -> bool {
-        self.occurs(process, kind);
+    /// Whether a process is an idle task.
+    pub fn idles(&mut self, process: NameId, kind: EntityType, names: &Names) -> bool {
         if kind != EntityType::Task {
             return false;
         }

@@ -11,7 +11,8 @@ mod records;
 mod runnables;
 mod step;
 
-use crate::btf::{Actor, EntityType, Event, IdleTasks, KnownState, NameId, Names};
+use crate::btf::{Action, Actor, EntityType, Event, IdleTasks, KnownState, NameId, Names};
+use crate::names::IdMap;
 use crate::schema::{ProcessInstanceRows, ProcessStateRows, RunnableInstanceRows, RunnableStateRows};
 use edges::LeftEdge;
 use entities::Entities;
@@ -96,6 +97,8 @@ impl Violations {
 /// before, unless [`Derive::known`] says it, or, in a foreign trace, it must have existed at the begin.
 #[derive(Debug, Default)]
 pub struct Derive {
+    /// Open instances of ISRs that are processes of another name, see [`Derive::handler`].
+    handlers: IdMap<Actor, Actor>,
     processes: Processes,
     runnables: Runnables,
     entities: Entities,
@@ -136,33 +139,68 @@ impl Derive {
         derive
     }
 
+    /// From now on, an instance of an ISR is one of a process with another name or number, until it ends: a
+    /// process is a handler of one core, and BTF may know several by one name.
+    pub fn handler(&mut self, isr: Actor, process: Actor) {
+        self.handlers.insert(isr, process);
+    }
+
+    /// Adds an event. What occurs has the name that BTF knows it by.
     pub fn event(&mut self, event: &Event, names: &Names) {
+        self.entities.occurs(event.target, event.target_type);
+        if self.handlers.is_empty() {
+            return self.own_event(event, names);
+        }
+        let own = self.own(event);
+        self.own_event(&own, names);
+        if event.target_type == EntityType::Isr && event.action == Action::Terminate {
+            self.handlers.remove(&(event.target, event.target_instance));
+        }
+    }
+
+    fn own_event(&mut self, event: &Event, names: &Names) {
         match event.target_type {
             EntityType::Task | EntityType::Isr => {
                 self.processes.event(event, names, &mut self.entities, &mut self.rows);
             }
-            EntityType::Runnable => {
-                self.runnables.event(event, names, &self.processes, &mut self.rows);
-                self.entities.occurs(event.target, event.target_type);
-            }
-            _ => self.entities.occurs(event.target, event.target_type),
+            EntityType::Runnable => self.runnables.event(event, names, &self.processes, &mut self.rows),
+            _ => {}
         }
+    }
+
+    /// An event with the processes that its ISRs are.
+    fn own(&self, event: &Event) -> Event {
+        let mut own = *event;
+        if event.target_type == EntityType::Isr {
+            (own.target, own.target_instance) = self.process((event.target, event.target_instance));
+        } else if event.target_type == EntityType::Runnable {
+            (own.source, own.source_instance) = self.process((event.source, event.source_instance));
+        }
+        own
+    }
+
+    /// The process that an ISR is, see [`Derive::handler`]; any other is itself.
+    fn process(&self, actor: Actor) -> Actor {
+        self.handlers.get(&actor).copied().unwrap_or(actor)
     }
 
     /// The activation of an instance that was activated before, at an unknown time: the instance is never
     /// complete.
     pub fn assumed(&mut self, activation: &Event, names: &Names) {
-        self.processes.assumed(activation, names, &mut self.entities);
+        self.entities.occurs(activation.target, activation.target_type);
+        self.processes.assumed(&self.own(activation), names, &mut self.entities);
     }
 
     /// What is known of a process instance without an event.
     pub fn known(&mut self, known: &KnownState, names: &Names) {
-        self.processes.known(known, names, &mut self.entities, &mut self.rows);
+        self.entities.occurs(known.process.0, known.kind);
+        let own = KnownState { process: self.process(known.process), ..*known };
+        self.processes.known(&own, names, &mut self.entities, &mut self.rows);
     }
 
     /// The state of a process instance is unknown from `time` on, until its next event.
     pub fn lose(&mut self, process: Actor, time: i64, names: &Names) {
-        self.processes.lose(process, time, names, &mut self.rows);
+        self.processes.lose(self.process(process), time, names, &mut self.rows);
     }
 
     /// The trace of `core` has a gap `[begin, end)`: what was open there is cut off and stays incomplete.

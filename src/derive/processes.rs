@@ -76,7 +76,6 @@ impl Processes {
 
     pub fn event(&mut self, event: &Event, names: &Names, entities: &mut Entities, rows: &mut Rows) {
         if event.action == Action::MtaLimitExceeded {
-            entities.occurs(event.target, event.target_type);
             let (last, run) = self.lost.entry(event.target).or_default();
             *run = if last.checked_add(1) == Some(event.target_instance) { *run + 1 } else { 1 };
             *last = event.target_instance;
@@ -97,7 +96,7 @@ impl Processes {
                 let kind = event.target_type;
                 let mut open = Open::new(self.born, actor, kind, from, since.unwrap_or(event.time));
                 open.cut = !activated;
-                open.idle = entities.process(event.target, kind, names);
+                open.idle = entities.idles(event.target, kind, names);
                 if activated {
                     let before = self.lost.remove(&event.target);
                     let right_before =
@@ -174,7 +173,7 @@ impl Processes {
         self.born += 1;
         let mut open = Open::new(self.born, actor, event.target_type, State::Active, event.time);
         open.cut = true;
-        open.idle = entities.process(event.target, event.target_type, names);
+        open.idle = entities.idles(event.target, event.target_type, names);
         self.open.insert(actor, open);
     }
 
@@ -187,7 +186,7 @@ impl Processes {
                 self.born += 1;
                 let mut open = Open::new(self.born, known.process, known.kind, known.state, since);
                 open.cut = true;
-                open.idle = entities.process(known.process.0, known.kind, names);
+                open.idle = entities.idles(known.process.0, known.kind, names);
                 place.insert(open)
             }
         };

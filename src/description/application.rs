@@ -35,6 +35,8 @@ pub struct Application {
 #[derive(Debug, Clone)]
 pub struct ApplicationCore {
     pub name: String,
+    /// The first core of its control unit: cores of several share no memory.
+    pub ecu: usize,
     /// The ORTI file of the core's OS.
     pub orti: Option<Orti>,
     /// Its path, as in the description.
@@ -53,6 +55,9 @@ pub struct ApplicationCore {
 pub struct CoreFiles {
     /// BTF name of the core.
     pub name: String,
+    /// Name of its control unit, if the recording is of several.
+    #[serde(default)]
+    pub ecu: Option<String>,
     pub orti: Option<SetupFile>,
     pub os_header: Option<SetupFile>,
     pub oil: Vec<SetupFile>,

@@ -3,6 +3,7 @@
 
 use super::application::{ApplicationCore, CoreFiles};
 use crate::description::orti::{Orti, OsHeader};
+use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,19 +34,54 @@ pub(super) fn belong_together(
     Ok(())
 }
 
-/// Two cores cannot have the ORTI file of one CPU.
-pub(super) fn differ(files: &[CoreFiles], cores: &[ApplicationCore]) -> Result<()> {
-    let mut by_cpu: BTreeMap<i64, &CoreFiles> = BTreeMap::new();
-    for (core, file) in cores.iter().zip(files) {
-        let Some(cpu) = core.orti.as_ref().and_then(cpu) else { continue };
-        if let Some(other) = by_cpu.insert(cpu, file) {
+/// For every core, the first core of its control unit. Within one, two cores cannot have the ORTI file of one
+/// CPU. Where no core says to which unit it belongs, and all have ORTI files of their own for the same CPU,
+/// each is one of its own: the description says which file belongs to which core.
+pub(super) fn control_units(
+    files: &[CoreFiles],
+    cores: &[ApplicationCore],
+    log: &mut Log,
+) -> Result<Vec<usize>> {
+    let cpus: Vec<Option<i64>> = cores.iter().map(|core| core.orti.as_ref().and_then(cpu)).collect();
+    let alone = files.iter().all(|f| f.ecu.is_none()) && all_of_one_cpu(files, &cpus);
+    let first = |ix: usize| files.iter().position(|f| f.ecu == files[ix].ecu).unwrap_or(ix);
+    let units: Vec<usize> = (0..files.len()).map(|ix| if alone { ix } else { first(ix) }).collect();
+    if let (true, Some(file), Some(cpu)) = (alone, files.first(), cpus.first().copied().flatten()) {
+        let names = files.iter().map(|f| format!("'{}'", f.name)).collect::<Vec<_>>().join(", ");
+        let agree = cores.iter().all(|core| core.header.as_ref().is_some_and(|h| h.current_cpu == Some(cpu)));
+        log.push(Diagnostic {
+            source: file.orti.as_ref().map_or(String::new(), |orti| orti.path.clone()),
+            line: None,
+            severity: if agree { Severity::Info } else { Severity::Warning },
+            code: "control-units",
+            message: format!(
+                "the ORTI files of {names} are all of CPU {cpu}: each core is taken for a control unit of its \
+                 own; ecu = \"NAME\" in each [[core]] says so, or that it is not so"
+            ),
+            text: String::new(),
+        });
+    }
+    let mut by_cpu: BTreeMap<(usize, i64), &CoreFiles> = BTreeMap::new();
+    for ((file, cpu), unit) in files.iter().zip(&cpus).zip(&units) {
+        let Some(cpu) = *cpu else { continue };
+        if let Some(other) = by_cpu.insert((*unit, cpu), file) {
             let message =
                 format!("cores '{}' and '{}' both have the ORTI file of CPU {cpu}", other.name, file.name);
             let path = file.orti.as_ref().map_or("", |f| f.path.as_str());
-            return Err(Error::input(message).at(path).hint("each core has its own ORTI file"));
+            return Err(Error::input(message).at(path).hint(
+                "each core has its own ORTI file; where they are of several control units, say of which: \
+                 ecu = \"ECU1\" in each [[core]]",
+            ));
         }
     }
-    Ok(())
+    Ok(units)
+}
+
+/// All cores have ORTI files of the same CPU, and no file is that of two cores.
+fn all_of_one_cpu(files: &[CoreFiles], cpus: &[Option<i64>]) -> bool {
+    let paths: BTreeSet<_> = files.iter().filter_map(|f| Some(&f.orti.as_ref()?.path)).collect();
+    let of_one = matches!(cpus, [Some(first), rest @ ..] if rest.iter().all(|cpu| *cpu == Some(*first)));
+    files.len() > 1 && paths.len() == files.len() && of_one
 }
 
 /// The number in `IMPLEMENTATION EE_cpu_1`; other generators do not number their files.
@@ -57,10 +93,64 @@ fn cpu(orti: &Orti) -> Option<i64> {
 mod tests {
     use super::*;
     use crate::description::application::SetupFile;
+    use crate::description::orti::{Oil, Symbols};
 
     fn core(name: &str) -> CoreFiles {
         let file = || Some(SetupFile { path: format!("{name}.x"), text: String::new() });
-        CoreFiles { name: name.into(), orti: file(), os_header: file(), oil: Vec::new(), symbols: None }
+        CoreFiles {
+            name: name.into(),
+            ecu: None,
+            orti: file(),
+            os_header: file(),
+            oil: Vec::new(),
+            symbols: None,
+        }
+    }
+
+    /// The control units of cores with ORTI files of these CPUs.
+    fn units(cores: &[(&str, Option<&str>, u32)]) -> Result<(Vec<usize>, Log)> {
+        let files: Vec<_> = cores
+            .iter()
+            .map(|(name, ecu, _)| CoreFiles { ecu: ecu.map(str::to_owned), ..core(name) })
+            .collect();
+        let of = |(name, _, cpu): &(&str, Option<&str>, u32)| ApplicationCore {
+            name: (*name).into(),
+            ecu: 0,
+            orti: Some(Orti::parse(format!("IMPLEMENTATION EE_cpu_{cpu} {{ }};").as_bytes())),
+            orti_file: None,
+            header: None,
+            header_file: None,
+            oil: Oil::default(),
+            symbols: Symbols::default(),
+        };
+        let (mut log, cores) = (Log::default(), cores.iter().map(of).collect::<Vec<_>>());
+        Ok((control_units(&files, &cores, &mut log)?, log))
+    }
+
+    #[test]
+    fn cpus_are_numbered_within_a_control_unit() {
+        assert_eq!(units(&[("A", None, 0), ("B", None, 1)]).unwrap().0, [0, 0]);
+        let (alone, log) = units(&[("A", None, 0), ("B", None, 0)]).unwrap();
+        assert_eq!((alone, log.count_of("control-units")), (vec![0, 1], 1));
+        let of_two = [("A0", Some("A"), 0), ("A1", Some("A"), 1), ("B0", Some("B"), 0), ("B1", Some("B"), 1)];
+        let (of_two, log) = units(&of_two).unwrap();
+        assert_eq!((of_two, log.is_empty()), (vec![0, 0, 2, 2], true));
+    }
+
+    #[test]
+    fn one_cpu_twice_in_a_control_unit_is_refused() {
+        for cores in [
+            [("A", None, 0), ("B", None, 1), ("C", None, 0)],
+            [("A", Some("A"), 0), ("B", Some("A"), 0), ("C", Some("B"), 0)],
+        ] {
+            let e = units(&cores).unwrap_err();
+            assert!(e.to_string().contains("both have the ORTI file of CPU 0"), "{e}");
+            assert!(e.hints()[0].contains("ecu ="), "{e}");
+        }
+        // The same file for two cores is a mistake, not two control units.
+        let mut same = core("A");
+        same.name = "B".into();
+        assert!(!all_of_one_cpu(&[core("A"), same], &[Some(0), Some(0)]));
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub struct Description {
 pub struct CoreDescription {
     /// BTF name of the core.
     pub name: String,
+    /// The control unit that it belongs to, if the recording is of several: each numbers its CPUs from 0.
+    pub ecu: Option<String>,
     /// Data access export.
     pub data: Option<String>,
     /// Function export (CSVFunc or TASKEVENTS).
@@ -146,7 +148,7 @@ impl Default for FileList {
 
 /// All keys, for suggestions.
 const KEYS: &str = "name os runnables signals category1_isrs idle_tasks data_radix data_columns task_functions aliases core \
-    data functions orti os_header oil symbols time_offset file";
+    ecu data functions orti os_header oil symbols time_offset file";
 
 impl Description {
     /// Parses the text of a `recording.toml`; `path` is only for messages.

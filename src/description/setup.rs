@@ -51,6 +51,7 @@ impl StoredSetup {
         for core in &d.core {
             cores.push(CoreFiles {
                 name: core.name.clone(),
+                ecu: core.ecu.clone(),
                 orti: file(&core.orti)?,
                 os_header: file(&core.os_header)?,
                 oil: files(&core.oil)?,
@@ -151,6 +152,7 @@ impl StoredSetup {
             let (orti_file, header_file) = (path(&core.orti), path(&core.os_header));
             cores.push(ApplicationCore {
                 name: core.name.clone(),
+                ecu: 0,
                 orti,
                 orti_file,
                 header,
@@ -159,7 +161,8 @@ impl StoredSetup {
                 symbols,
             });
         }
-        checks::differ(&self.cores, &cores)?;
+        let units = checks::control_units(&self.cores, &cores, log)?;
+        cores.iter_mut().zip(units).for_each(|(core, unit)| core.ecu = unit);
         if cores.iter().all(|c| c.orti.is_none()) {
             return Err(Error::input(format!(
                 "the recording is to be mapped as '{os}', but no core has an ORTI file"

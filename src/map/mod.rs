@@ -221,6 +221,15 @@ pub enum Output {
         /// In ticks.
         time: i64,
     },
+    /// An instance of an ISR is one of a process with another name or number: BTF knows an ISR by its name
+    /// only, and several cores may have a handler of one name. It comes before the events of the instance,
+    /// and concerns derived tables only.
+    Handler {
+        /// The ISR and the instance of the events.
+        isr: Actor,
+        /// The process and its instance.
+        process: Actor,
+    },
     /// A gap in the trace of a core, `[begin, end)`: everything that is open there is cut off.
     Gap {
         /// The core.

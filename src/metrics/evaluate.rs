@@ -94,7 +94,10 @@ fn lines<'a>(
         chosen = session.queries().metrics().iter().collect();
     }
     session.database().check_recording(filter.recording.as_deref())?;
+    session.database().check_window(filter.recording.as_deref(), filter.from, filter.to)?;
     filter.windows.map_or(Ok(()), TimeWindows::check).map_err(Error::usage)?;
+    let entity = filter.entity.as_deref().map(|list| with_handlers(session, list)).transpose()?;
+    let filter = &MetricFilter { entity, ..filter.clone() };
     let mut lines = Vec::new();
     for metric in chosen {
         let samples = finished(samples(session, metric, filter)?, session.threads(), &finish)?;
@@ -105,6 +108,21 @@ fn lines<'a>(
         check_entity(session, entity)?;
     }
     Ok(lines)
+}
+
+/// A list of names, in which a name that no process has stands for its handlers on several cores (rule I9 of
+/// docs/mapping.md).
+fn with_handlers(session: &Session, list: &str) -> Result<String> {
+    let processes = session.names("SELECT DISTINCT process FROM process_instance", &[])?;
+    let mut names: Vec<&str> = Vec::new();
+    for word in pattern::words(list) {
+        let handlers = processes.iter().filter(|process| pattern::fits_on_core(word, process));
+        names.push(word);
+        if !processes.iter().any(|process| process == word) {
+            names.extend(handlers.map(String::as_str));
+        }
+    }
+    Ok(if names.len() > pattern::words(list).count() { names.join(",") } else { list.to_owned() })
 }
 
 /// Fails if no process, runnable or core has that name.

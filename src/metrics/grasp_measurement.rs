@@ -57,6 +57,7 @@ struct Line {
 /// The filter selects jobs by their arrival; windows are ignored.
 pub fn measurement(session: &Session, filter: &MetricFilter) -> Result<RecordBatch> {
     session.database().check_recording(filter.recording.as_deref())?;
+    session.database().check_window(filter.recording.as_deref(), filter.from, filter.to)?;
     let ticks = ticks(session)?;
     let scale = session.database().time_scale();
     let mut lines = measured(session, filter, &ticks)?;

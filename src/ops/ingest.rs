@@ -25,7 +25,7 @@ use super::setup::MappingSetup;
 use crate::btf::IdleTasks;
 use crate::derive::{Dialect, Violations};
 use crate::description::{Plan, Profile, StoredSetup};
-use crate::diagnostics::{Diagnostic, Log, Severity};
+use crate::diagnostics::{Diagnostic, Log, Severity, UNKNOWN_NAME};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{Counts, Gap, Header, TraceFormat};
 use crate::map::Mapper;
@@ -77,6 +77,13 @@ pub struct ImportReport {
     pub violations: Violations,
 }
 
+/// The code of the finding that a recording is not mapped because its description names no OS.
+pub const NOT_MAPPED: &str = "not-mapped";
+/// Its message.
+pub const NOT_MAPPED_WHY: &str = "not mapped to system events, because no operating system is named: add os = \"osek\" \
+    (or \"erika2\", or the path of a profile) and an orti = \"…\" in each [[core]] to its recording.toml, or give --os \
+    and --core";
+
 /// Ingests `plans` into the database at `path`, all or nothing.
 ///
 /// # Errors
@@ -113,12 +120,12 @@ pub fn ingest(
     }
     control.check()?;
     if options.strict {
-        let bad: u64 = reports.iter().map(|r| r.log.count_at_least(Severity::Error)).sum();
-        if let Some(first) =
-            reports.iter().flat_map(|r| r.log.entries()).find(|d| d.severity == Severity::Error)
-        {
+        let bad = |log: &Log| log.count_at_least(Severity::Error) + log.count_of(UNKNOWN_NAME);
+        let bad: u64 = reports.iter().map(|r| bad(&r.log)).sum();
+        let is_bad = |d: &&Diagnostic| d.severity == Severity::Error || d.code == UNKNOWN_NAME;
+        if let Some(first) = reports.iter().flat_map(|r| r.log.entries()).find(is_bad) {
             let message =
-                format!("{bad} findings of severity error, first: {} [{}]", first.message, first.code);
+                format!("{bad} findings count as errors, first: {} [{}]", first.message, first.code);
             let mut error = Error::new(ErrorKind::Findings, message).at(&first.source);
             if let Some(line) = first.line {
                 error = error.line(line);
@@ -167,6 +174,16 @@ fn one(
     // A recording of software events is mapped according to its description.
     let is_of_software = SOFTWARE_EVENTS.iter().any(|table| format.info().fills(table));
     let described = is_of_software.then(|| StoredSetup::read(plan)).transpose()?;
+    if options.map && continued.is_none() && described.as_ref().is_some_and(|setup| setup.os.is_none()) {
+        log.push(Diagnostic {
+            source: name.to_owned(),
+            line: None,
+            severity: Severity::Info,
+            code: NOT_MAPPED,
+            message: NOT_MAPPED_WHY.to_owned(),
+            text: String::new(),
+        });
+    }
     let values = match &continued {
         Some(continued) => continued.options(&plan.description, &options.of_formats),
         None => plan.description.options_under(&options.of_formats),

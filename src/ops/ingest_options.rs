@@ -35,7 +35,8 @@ pub struct Options {
     pub continues: Option<String>,
     /// Map as well, where a recording says how.
     pub map: bool,
-    /// Refuse everything when there is any finding of severity error.
+    /// Refuse everything when there is any finding of severity error, or a name in a description that nothing
+    /// has.
     pub strict: bool,
     /// The formats that there are.
     pub formats: &'static [&'static dyn TraceFormat],

@@ -119,6 +119,7 @@ impl<'a> Instances<'a> {
                 Output::Known(known) => self.derive.known(known, &self.names),
                 Output::Lost { process, time } => self.derive.lose(*process, *time, &self.names),
                 Output::Closing(_) => {}
+                Output::Handler { isr, process } => self.derive.handler(*isr, *process),
                 Output::Gap { core, begin, end } => self.derive.gap(*core, *begin, *end, &self.names),
             }
         }

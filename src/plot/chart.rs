@@ -54,8 +54,10 @@ pub fn charts(
     align: Align,
 ) -> Result<Chart> {
     if recordings.len() < 2 {
+        super::check(session, &request.selection.recording(session)?, &request.selection)?;
         return chart(session, request);
     }
+    super::check_words(session, recordings, &request.selection)?;
     let Aligned { from, to, parts, words } = aligned(session, &request.selection, recordings, align)?;
     let mut all: Option<Chart> = None;
     for Part { recording, zero, .. } in parts {
@@ -92,6 +94,8 @@ pub fn charts(
 pub(super) fn chart(session: &Session, request: &ChartRequest) -> Result<Chart> {
     let recording = request.selection.recording(session)?;
     let span = super::span(session, &recording)?;
+    let selection = request.selection.with_handlers(session, &recording)?;
+    let request = &ChartRequest { selection, ..request.clone() };
     let (from, to) = super::window(&request.selection, span)?;
     if (request.form == Form::Load) != request.metrics.is_empty() {
         return Err(match request.form {

@@ -28,7 +28,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::picture::{Grid, Picture, exact, length};
 use crate::schema::columns::process_instance;
 use crate::schema::{tables, view};
-use crate::selection::Selection;
+use crate::selection::{Selection, check_names, check_type};
 use crate::store::{Scan, Within};
 use crate::time::TimeScale;
 use natural::natural;
@@ -81,6 +81,9 @@ pub(crate) struct Context<'a> {
 pub fn plot(session: &Session, request: &Request) -> Result<Picture> {
     let recording = request.selection.recording(session)?;
     let span = span(session, &recording)?;
+    check(session, &recording, &request.selection)?;
+    let selection = request.selection.with_handlers(session, &recording)?;
+    let request = &Request { selection, ..request.clone() };
     let found = match &request.around {
         Some(around) => Some(around::find(session, &recording, around, &request.selection, span)?),
         None => None,
@@ -134,6 +137,36 @@ fn processes(session: &Session, recordings: &[String]) -> Result<Vec<String>> {
     names.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| natural(&a.1, &b.1)));
     let mut known = BTreeSet::new();
     Ok(names.into_iter().map(|(_, name)| name).filter(|name| known.insert(name.clone())).collect())
+}
+
+/// Fails if a name, a type of BTF or the window of a selection selects nothing.
+fn check(session: &Session, recording: &str, selection: &Selection) -> Result<()> {
+    selection.check_window(session, recording)?;
+    check_words(session, &[recording.to_owned()], selection)
+}
+
+/// Fails if a name or a type of BTF selects nothing in any of the recordings.
+fn check_words(session: &Session, recordings: &[String], selection: &Selection) -> Result<()> {
+    let in_any = |check: &dyn Fn(&str) -> Result<()>| {
+        let mut first = Ok(());
+        for recording in recordings {
+            match check(recording) {
+                Ok(()) => return Ok(()),
+                Err(error) if error.kind() != ErrorKind::Usage => return Err(error),
+                Err(error) => first = first.and(Err(error)),
+            }
+        }
+        first
+    };
+    for name in &selection.entities {
+        in_any(&|recording| check_names(session, recording, std::slice::from_ref(name)))?;
+    }
+    // Pictures have kinds of rows of their own, which `Show` knows.
+    let of_btf = |word: &&String| EntityType::parse_tolerant(word).is_some();
+    for word in selection.types.iter().filter(of_btf) {
+        in_any(&|recording| check_type(session, recording, word))?;
+    }
+    Ok(())
 }
 
 /// The requested window, or the whole recording.

@@ -1,7 +1,7 @@
 //! Several recordings under each other in one picture: their windows on one axis of time. Not what is drawn
 //! of each (see `assemble`).
 
-use super::{Context, Request, assemble, events_in, in_words, processes, span};
+use super::{Context, Request, assemble, check_words, events_in, in_words, processes, span};
 use crate::engine::Session;
 use crate::error::{Error, Result};
 use crate::names::Interner;
@@ -38,6 +38,7 @@ pub fn plot_several(
             .hint("choose one --recording, or a window with --from and --to"));
     }
     let Aligned { from, to, parts, words } = aligned(session, &request.selection, recordings, align)?;
+    check_words(session, recordings, &request.selection)?;
     let of = |zero: i64| Grid::new(from.saturating_add(zero), to.saturating_add(zero), request.columns);
     let events: u64 = parts.iter().map(|part| events_in(session, &part.recording, of(part.zero))).sum();
     let processes = processes(session, recordings)?;
@@ -57,6 +58,8 @@ pub fn plot_several(
     let mut names = Interner::default();
     for Part { recording, span, zero } in parts {
         let grid = if events <= request.exact_up_to { of(zero).exact() } else { of(zero) };
+        let selection = request.selection.with_handlers(session, &recording)?;
+        let request = &Request { selection, ..request.clone() };
         let name = recording.clone();
         let context =
             Context { session, request, recording: name, processes: &processes, grid, span, events };

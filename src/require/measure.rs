@@ -3,11 +3,12 @@
 use arrow::array::RecordBatch;
 
 use super::file::{Bound, Load, Synchronisation};
+use super::known::{Known, Missing};
 use super::synchronisation::{Apart, Together};
-use super::{Outcome, Requirements};
+use super::{Outcome, Requirements, Verdict};
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
-use crate::metrics::{MetricFilter, summaries, summary_within};
+use crate::metrics::{MetricFilter, summary_within};
 use crate::schema::result::{self, Fractions, Integers, Texts};
 use crate::time::TimeScale;
 
@@ -21,32 +22,77 @@ struct Wanted<'a> {
     name: String,
     metric: &'a str,
     entity: Option<&'a str>,
+    /// The entity is a chain.
+    chain: Option<&'a String>,
     statistic: Option<&'a str>,
     lower: Option<f64>,
     upper: Option<f64>,
 }
 
 /// Measures every requirement in a recording, in the order of the file. A requirement of what the recording
-/// does not have is one without samples. The session knows the [chains](Requirements::chains).
+/// does not have is one without samples; one of what nothing knows is [unknown](super::Verdict::Unknown). The
+/// session knows the [chains](Requirements::chains) whose steps the database has.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) for names that the database does not have, with a
+/// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) for metrics and statistics that there are not, with a
 /// suggestion; [`ErrorKind::Input`](crate::error::ErrorKind::Input) for bounds that are no numbers or times;
 /// otherwise as [`summaries`].
 pub fn measure(session: &Session, requirements: &Requirements, recording: &str) -> Result<Vec<Outcome>> {
     session.database().check_recording(Some(recording))?;
     let scale = session.database().time_scale();
+    let known = Known::new(session);
     let mut outcomes = Vec::new();
     for wanted in wanted(requirements, scale)? {
-        outcomes.extend(of_metric(session, &wanted, recording)?);
+        check(session, &wanted)?;
+        let missing = match requirements.chain.iter().find(|chain| wanted.chain == Some(&chain.name)) {
+            Some(chain) => known.missing_step(&chain.steps)?,
+            None => wanted.entity.map(|entity| known.missing(entity)).transpose()?.flatten(),
+        };
+        outcomes.extend(match missing {
+            Some(missing) => wanted.without_samples(session, recording, Some(missing)),
+            None => of_metric(session, &wanted, recording)?,
+        });
     }
     for load in &requirements.load {
-        outcomes.extend(of_load(session, load, recording, scale)?);
+        outcomes.extend(of_load(session, &known, load, recording, scale)?);
     }
     for synchronisation in &requirements.synchronisation {
-        outcomes.push(of_synchronisation(session, synchronisation, recording, scale)?);
+        outcomes.push(of_synchronisation(session, &known, synchronisation, recording, scale)?);
     }
     Ok(outcomes)
+}
+
+/// Fails for a statistic or metric that there is not.
+fn check(session: &Session, wanted: &Wanted<'_>) -> Result<()> {
+    if let Some(statistic) = wanted.statistic.filter(|s| !STATISTICS.contains(s)) {
+        let error = Error::usage(format!("there is no statistic '{statistic}'"));
+        return Err(error.hint_near(statistic, STATISTICS, |all| format!("the statistics are: {all}")));
+    }
+    session.queries().metric(wanted.metric).map(|_| ())
+}
+
+impl Wanted<'_> {
+    /// The outcomes of a requirement that has no samples.
+    fn without_samples(&self, session: &Session, recording: &str, missing: Option<Missing>) -> Vec<Outcome> {
+        let (verdict, note) = missing.map_or_else(Default::default, |m| (m.verdict, Some(m.note)));
+        let bounds = [("upper", self.upper, "max"), ("lower", self.lower, "min")];
+        let outcome = |(bound, limit, extreme): (&'static str, Option<f64>, &str)| {
+            Some(Outcome {
+                recording: recording.to_owned(),
+                requirement: self.name.clone(),
+                metric: self.metric.to_owned(),
+                entity: self.entity.unwrap_or_default().to_owned(),
+                statistic: self.statistic.unwrap_or(extreme).to_owned(),
+                unit: session.queries().metric(self.metric).map_or("count", |m| m.unit.as_str()),
+                bound,
+                limit: limit?,
+                verdict,
+                note: note.clone(),
+                ..Outcome::default()
+            })
+        };
+        bounds.into_iter().filter_map(outcome).collect()
+    }
 }
 
 fn wanted(requirements: &Requirements, scale: TimeScale) -> Result<Vec<Wanted<'_>>> {
@@ -58,6 +104,7 @@ fn wanted(requirements: &Requirements, scale: TimeScale) -> Result<Vec<Wanted<'_
             name: limit.name.clone().unwrap_or_else(|| format!("{}{of}", limit.metric)),
             metric: &limit.metric,
             entity: limit.entity.as_deref(),
+            chain: None,
             statistic: limit.statistic.as_deref(),
             lower: value(&limit.lower)?,
             upper: value(&limit.upper)?,
@@ -94,17 +141,13 @@ fn wanted(requirements: &Requirements, scale: TimeScale) -> Result<Vec<Wanted<'_
         let bounds = bounds.into_iter().filter(|(_, _, upper)| upper.is_some());
         wanted.extend(bounds.map(|(word, metric, upper)| {
             let (name, entity) = (format!("{word} of {}", chain.name), Some(&*chain.name));
-            Wanted { name, metric, entity, upper, ..Wanted::default() }
+            Wanted { name, metric, entity, chain: Some(&chain.name), upper, ..Wanted::default() }
         }));
     }
     Ok(wanted)
 }
 
 fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<Vec<Outcome>> {
-    if let Some(statistic) = wanted.statistic.filter(|s| !STATISTICS.contains(s)) {
-        let error = Error::usage(format!("there is no statistic '{statistic}'"));
-        return Err(error.hint_near(statistic, STATISTICS, |all| format!("the statistics are: {all}")));
-    }
     let filter = MetricFilter {
         recording: Some(recording.to_owned()),
         entity: wanted.entity.map(str::to_owned),
@@ -157,26 +200,18 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
         }
     }
     if outcomes.is_empty() {
-        // The entity exists, or its name would have been refused.
-        for (bound, limit, extreme) in limits {
-            let Some(limit) = limit else { continue };
-            outcomes.push(Outcome {
-                recording: recording.to_owned(),
-                requirement: wanted.name.clone(),
-                metric: wanted.metric.to_owned(),
-                entity: wanted.entity.unwrap_or_default().to_owned(),
-                statistic: wanted.statistic.unwrap_or(extreme).to_owned(),
-                unit: session.queries().metric(wanted.metric).map_or("count", |m| m.unit.as_str()),
-                bound,
-                limit,
-                ..Outcome::default()
-            });
-        }
+        return Ok(wanted.without_samples(session, recording, None));
     }
     Ok(outcomes)
 }
 
-fn of_load(session: &Session, load: &Load, recording: &str, scale: TimeScale) -> Result<Vec<Outcome>> {
+fn of_load(
+    session: &Session,
+    known: &Known<'_>,
+    load: &Load,
+    recording: &str,
+    scale: TimeScale,
+) -> Result<Vec<Outcome>> {
     let window = load.window.ticks(scale)?;
     let step = load.step.as_ref().map_or(Ok(window), |step| step.ticks(scale))?;
     let sql = "SELECT p.recording, p.core, p.load, p.begin_at, w.windows, w.beyond FROM core_peak AS p \
@@ -217,13 +252,28 @@ fn of_load(session: &Session, load: &Load, recording: &str, scale: TimeScale) ->
         }
     }
     if outcomes.is_empty() {
-        if let Some(core) = &load.core {
-            // Refuses a core that is not there.
-            let filter = MetricFilter { entity: Some(core.clone()), ..MetricFilter::default() };
-            summaries(session, &["CPULoad".to_owned()], &filter)?;
-        }
-        let message = format!("no window of a required load lies in the recording '{recording}' as a whole");
-        return Err(Error::usage(message).hint("take a shorter window"));
+        let missing = load.core.as_deref().map(|core| known.missing(core)).transpose()?.flatten();
+        let (verdict, note) = missing.map_or_else(
+            || (Verdict::NoSamples, "no window of that length lies in the recording as a whole".to_owned()),
+            |missing| (missing.verdict, missing.note),
+        );
+        let core = load.core.clone().unwrap_or_default();
+        outcomes.push(Outcome {
+            recording: recording.to_owned(),
+            requirement: load
+                .name
+                .clone()
+                .unwrap_or_else(|| format!("load of {core}").trim_end_matches(" of ").to_owned()),
+            metric: "Load".to_owned(),
+            entity: core,
+            statistic: "max".to_owned(),
+            unit: "percent",
+            bound: "upper",
+            limit: load.upper,
+            verdict,
+            note: Some(note),
+            ..Outcome::default()
+        });
     }
     Ok(outcomes)
 }
@@ -231,13 +281,25 @@ fn of_load(session: &Session, load: &Load, recording: &str, scale: TimeScale) ->
 /// How far events of one recording are apart that have to happen together.
 fn of_synchronisation(
     session: &Session,
+    known: &Known<'_>,
     wanted: &Synchronisation,
     recording: &str,
     scale: TimeScale,
 ) -> Result<Outcome> {
     let tolerance = wanted.tolerance.ticks(scale)?;
-    for event in &wanted.events {
-        session.check_step(event)?;
+    let outcome = Outcome {
+        recording: recording.to_owned(),
+        requirement: wanted.name.clone(),
+        metric: "Synchronisation".to_owned(),
+        entity: wanted.events.iter().map(|e| e.entity.as_str()).collect::<Vec<_>>().join(", "),
+        statistic: "max".to_owned(),
+        unit: "duration",
+        bound: "upper",
+        limit: tolerance as f64,
+        ..Outcome::default()
+    };
+    if let Some(Missing { verdict, note }) = known.missing_step(&wanted.events)? {
+        return Ok(Outcome { verdict, note: Some(note), ..outcome });
     }
     let when =
         wanted.events.iter().enumerate().map(|(i, event)| format!("WHEN {} THEN {i}", event.condition()));
@@ -287,20 +349,12 @@ fn of_synchronisation(
     together.gap(end, end, &mut apart);
     judge(&mut apart);
     Ok(Outcome {
-        recording: recording.to_owned(),
-        requirement: wanted.name.clone(),
-        metric: "Synchronisation".to_owned(),
-        entity: wanted.events.iter().map(|e| e.entity.as_str()).collect::<Vec<_>>().join(", "),
-        statistic: "max".to_owned(),
-        unit: "duration",
-        bound: "upper",
-        limit: tolerance as f64,
         value: worst.map(|w| w.distance as f64),
         at: worst.map(|w| w.at),
         samples,
         incomplete,
         violations: Some(violations),
-        ..Outcome::default()
+        ..outcome
     }
     .judged())
 }

@@ -2,6 +2,7 @@
 //! case in the recording, when it was, and how far it is from the bound. Not for conformance to BTF.
 
 mod file;
+mod known;
 mod measure;
 mod report;
 mod synchronisation;
@@ -25,6 +26,8 @@ words! {
         /// The recording has no sample, so the requirement is not shown to be kept.
         #[default]
         NoSamples = "no samples",
+        /// It is about a name that neither the traces nor their descriptions have.
+        Unknown = "unknown",
     }
 }
 
@@ -58,6 +61,9 @@ pub struct Outcome {
     pub violations: Option<i64>,
     /// Whether the bound is kept.
     pub verdict: Verdict,
+    /// Why there are no samples, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 impl Outcome {

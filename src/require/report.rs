@@ -29,14 +29,26 @@ pub fn table(outcomes: &[Outcome], scale: TimeScale) -> String {
     let widths = widths(&rows);
     let mut out = String::new();
     rows.iter().for_each(|row| line(&mut out, row, &widths, &[false; 11]));
+    let mut notes: Vec<String> = Vec::new();
+    for (o, note) in outcomes.iter().filter_map(|o| Some((o, o.note.as_ref()?))) {
+        let note = format!("{}: {}: {note}", o.recording, o.requirement);
+        if !notes.contains(&note) {
+            let _ = writeln!(out, "{note}");
+            notes.push(note);
+        }
+    }
     let of = |verdict| outcomes.iter().filter(|o| o.verdict == verdict).count();
     let _ = writeln!(
         out,
-        "{} requirements: {} kept, {} violated, {} without samples",
+        "{} requirements: {} kept, {} violated, {} without samples{}",
         outcomes.len(),
         of(Verdict::Kept),
         of(Verdict::Violated),
-        of(Verdict::NoSamples)
+        of(Verdict::NoSamples),
+        match of(Verdict::Unknown) {
+            0 => String::new(),
+            unknown => format!(", {unknown} of names that nothing has"),
+        }
     );
     out
 }
@@ -48,6 +60,7 @@ fn cells(o: &Outcome, scale: TimeScale) -> [String; 11] {
         Verdict::Kept => "kept",
         Verdict::Violated => "VIOLATED",
         Verdict::NoSamples => "NO SAMPLES",
+        Verdict::Unknown => "UNKNOWN",
     };
     [
         mark.to_owned(),
@@ -73,12 +86,16 @@ fn quantity(value: f64, unit: &str, scale: TimeScale) -> String {
     }
 }
 
-/// The report that build servers read: a test case per outcome, a failure for each that is not kept.
-pub fn junit(outcomes: &[Outcome], scale: TimeScale) -> String {
-    let failures = outcomes.iter().filter(|o| o.verdict != Verdict::Kept).count();
+/// The report that build servers read: a test case per outcome, a failure for each that is not kept. Those
+/// without samples are skipped instead if they are allowed.
+pub fn junit(outcomes: &[Outcome], scale: TimeScale, allow_no_samples: bool) -> String {
+    let is_skipped = |o: &Outcome| allow_no_samples && o.verdict == Verdict::NoSamples;
+    let skipped = outcomes.iter().filter(|o| is_skipped(o)).count();
+    let failures = outcomes.iter().filter(|o| o.verdict != Verdict::Kept).count() - skipped;
+    let skips = if skipped > 0 { format!(" skipped=\"{skipped}\"") } else { String::new() };
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"btfdb requirements\" \
-         tests=\"{}\" failures=\"{failures}\">\n",
+         tests=\"{}\" failures=\"{failures}\"{skips}>\n",
         outcomes.len()
     );
     for o in outcomes {
@@ -91,6 +108,17 @@ pub fn junit(outcomes: &[Outcome], scale: TimeScale) -> String {
             continue;
         }
         let verdict = o.verdict.as_str();
+        if is_skipped(o) {
+            let why = escaped(o.note.as_deref().unwrap_or(verdict));
+            let _ = writeln!(out, ">\n      <skipped message=\"{why}\"/>\n    </testcase>");
+            continue;
+        }
+        if let Some(note) = &o.note {
+            let note = escaped(note);
+            let _ =
+                writeln!(out, ">\n      <failure type=\"{verdict}\" message=\"{note}\"/>\n    </testcase>");
+            continue;
+        }
         let _ = writeln!(
             out,
             ">\n      <failure type=\"{verdict}\" message=\"{worst}, {bound} required\">margin {margin}, at {at}, {beyond} of {samples} \
@@ -122,6 +150,7 @@ mod tests {
             incomplete: 0,
             violations: None,
             verdict: Verdict::NoSamples,
+            note: None,
         }
         .judged()
     }
@@ -140,13 +169,33 @@ mod tests {
         assert!(lines[2].starts_with("VIOLATED") && lines[2].contains("-1 ns"), "{text}");
         assert!(lines[3].starts_with("NO SAMPLES"), "{text}");
         assert_eq!(lines[4], "3 requirements: 1 kept, 1 violated, 1 without samples");
-        let xml = junit(&outcomes, TimeScale::Ns);
+        let xml = junit(&outcomes, TimeScale::Ns, false);
         assert!(
             xml.contains("tests=\"3\" failures=\"2\"")
                 && xml.contains("name=\"a &lt; b (T_1, &lt;= 5 ms)\"/>"),
             "{xml}"
         );
         assert_eq!(xml.matches("<failure").count(), xml.matches("</failure>").count());
+        let xml = junit(&outcomes, TimeScale::Ns, true);
+        assert!(
+            xml.contains("failures=\"1\" skipped=\"1\"") && xml.contains("<skipped message=\"no samples\"/>"),
+            "{xml}"
+        );
+    }
+
+    #[test]
+    fn a_name_that_nothing_has_is_said_in_every_report() {
+        let note = Some("there is no task 'T_9'".to_owned());
+        let outcomes = [outcome(Some(1.0)), Outcome { verdict: Verdict::Unknown, note, ..outcome(None) }];
+        let text = table(&outcomes, TimeScale::Ns);
+        assert!(text.contains("\nUNKNOWN") && text.contains("r: a < b: there is no task 'T_9'\n"), "{text}");
+        assert!(text.ends_with("0 without samples, 1 of names that nothing has\n"), "{text}");
+        let xml = junit(&outcomes, TimeScale::Ns, true);
+        assert!(
+            xml.contains("<failure type=\"unknown\" message=\"there is no task &#39;T_9&#39;\"/>")
+                || xml.contains("<failure type=\"unknown\" message=\"there is no task 'T_9'\"/>"),
+            "{xml}"
+        );
     }
 
     #[test]

@@ -41,6 +41,12 @@ pub(crate) fn fits(word: &str, name: &str) -> bool {
     word.iter().skip(at).all(|c| *c == '*')
 }
 
+/// True if the name, or the pattern, is that of a handler which several cores have: `Core_0.NAME` (rule I9 of
+/// docs/mapping.md).
+pub(crate) fn fits_on_core(word: &str, process: &str) -> bool {
+    process.match_indices('.').any(|(dot, _)| fits(word, &process[dot + 1..]))
+}
+
 /// A pattern for LIKE in SQL.
 pub(crate) fn like(word: &str) -> String {
     let mut like = String::with_capacity(word.len());
@@ -96,6 +102,18 @@ mod tests {
             ("t_*", "T_1", false),
         ] {
             assert_eq!(fits(word, name), fit, "{word} {name}");
+        }
+    }
+
+    #[test]
+    fn handlers_fit_behind_the_name_of_their_core() {
+        for (word, process, fit) in [
+            ("timer", "Core_0.timer", true),
+            ("t*r", "Core_0.timer", true),
+            ("imer", "Core_0.timer", false),
+            ("timer", "timer", false),
+        ] {
+            assert_eq!(fits_on_core(word, process), fit, "{word} {process}");
         }
     }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::disk::Disk;
 use super::manifest::{FileEntry, Manifest, RecordingEntry};
 use super::transaction::Transaction;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::schema::TableSpec;
-use crate::time::TimeScale;
+use crate::time::{TimeScale, format_duration};
 
 /// A snapshot of a database. Readers take no lock and never wait. If a recording is removed or replaced
 /// meanwhile, its files are gone: that is an error, but a reader never gets the rows of another state.
@@ -69,6 +69,28 @@ impl Database {
     /// [`crate::error::ErrorKind::Usage`], with a suggestion.
     pub fn check_recording(&self, recording: Option<&str>) -> Result<()> {
         recording.map_or(Ok(()), |name| self.manifest.check_recording(name))
+    }
+
+    /// Fails if a window of time, from `from` to before `to` in ticks, has no instant of a recording, or of
+    /// any recording.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Usage`] when it ends before it begins, or lies outside.
+    pub fn check_window(&self, recording: Option<&str>, from: Option<i64>, to: Option<i64>) -> Result<()> {
+        let (begin, end) = (from.unwrap_or(i64::MIN), to.unwrap_or(i64::MAX));
+        if begin > end {
+            return Err(Error::usage("--from is later than --to"));
+        }
+        let wanted = self.recordings().iter().filter(|r| recording.is_none_or(|name| r.name == name));
+        let spans: Vec<_> = wanted.filter_map(|r| Some((r, r.begin_at.zip(r.end_at)?))).collect();
+        if spans.is_empty() || spans.iter().any(|(_, (first, last))| begin <= *last && end >= *first) {
+            return Ok(());
+        }
+        let shown = |ticks| format_duration(ticks, self.time_scale());
+        let lasts = spans.iter().map(|(r, (first, last))| {
+            format!("recording '{}' lasts from {} to {}", r.name, shown(*first), shown(*last))
+        });
+        Err(Error::usage("the window lies outside the recording").hint(lasts.collect::<Vec<_>>().join("; ")))
     }
 
     /// The files of a table, of one recording or of all, in order.

@@ -125,3 +125,128 @@ fn chains_are_a_table_and_metrics() {
     all.push_str(&bench.run(&["metrics", "engine.db", "--chains", "no_chains.toml"]).all());
     insta::assert_snapshot!(all);
 }
+
+/// Alarm 1 is pending when alarm 2 comes and is lost; the second instance of T_A is that of alarm 1.
+const LOST: &str = "#version 2.1.5
+#timeScale ns
+10,SIM,-1,STI,AL,0,trigger
+10,AL,0,T,T_A,0,activate
+11,C,0,T,T_A,0,start
+20,SIM,-1,STI,AL,1,trigger
+20,AL,1,T,T_A,1,activate
+30,SIM,-1,STI,AL,2,trigger
+30,AL,2,T,T_A,2,mtalimitexceeded
+35,SIM,-1,STI,OTHER,0,trigger
+40,C,0,T,T_A,0,terminate
+40,C,0,T,T_A,1,start
+42,T_A,1,STI,IPA_T_A,0,trigger
+42,IPA_T_A,0,T,T_B,0,activate
+45,T_A,1,SIG,S,0,write,1
+50,C,0,T,T_A,1,terminate
+50,C,0,T,T_B,0,start
+55,T_B,0,SIG,S,0,write,2
+60,C,0,T,T_B,0,terminate
+70,SIM,-1,STI,AL,3,trigger
+70,OTHER,0,T,T_A,3,activate
+71,C,0,T,T_A,3,start
+75,T_A,3,SIG,S,0,write,3
+80,C,0,T,T_A,3,terminate
+";
+
+#[test]
+fn a_chain_follows_the_instances_that_the_trace_names() {
+    let bench = Bench::new();
+    bench.write("lost.btf", LOST);
+    bench.write(
+        "chains.toml",
+        r#"
+[[chain]]
+name = "alarm to write"
+steps = [{ entity = "AL", action = "trigger" }, { entity = "T_A", action = "start" },
+    { entity = "S", action = "write", source = "T_A" }]
+[[chain]]
+name = "task to task"
+steps = [{ entity = "T_A", action = "start" }, { entity = "T_B", action = "activate" },
+    { entity = "T_B", action = "start" }, { entity = "S", action = "write", source = "T_B" }]
+"#,
+    );
+    bench.ok(&["ingest", "lost.db", "lost.btf", "-q"]);
+    let sql =
+        "SELECT chain, begin_at, end_at, age, reaction, outcome FROM chain_instance ORDER BY chain, begin_at";
+    let run = bench.ok(&["query", "lost.db", sql, "--chains", "chains.toml", "--format", "csv"]);
+    // Of the second alarm 25 ns old; the third one was lost, and the fourth one activated nothing: OTHER did.
+    let expected = "chain,begin_at,end_at,age,reaction,outcome\n\
+                    alarm to write,10,,,35,lost\n\
+                    alarm to write,20,45,25,25,used\n\
+                    alarm to write,30,,,,open\n\
+                    alarm to write,70,,,,open\n\
+                    task to task,11,,,44,lost\n\
+                    task to task,40,55,15,15,used\n\
+                    task to task,71,,,,open";
+    assert_eq!(run.stdout, expected);
+}
+
+/// A file of requirements for many recordings: what one of them does not have does not keep the rest from
+/// being judged.
+#[test]
+fn a_requirement_of_what_is_not_there_is_a_row_and_the_rest_is_judged() {
+    let bench = Bench::new();
+    let trace = "#version 2.1.5\n#timeScale ns\n#entityTable\n#-0 T_A\n#-1 T_never\n\
+                 0,C,0,T,T_A,0,activate\n1,C,0,T,T_A,0,start\n5,C,0,T,T_A,0,terminate\n";
+    bench.write("r.btf", trace.replace("0,C,0,T,T_A,0,activate", "0,STI,0,T,T_A,0,activate"));
+    bench.ok(&["ingest", "engine.db", "r.btf", "-q"]);
+    let deadline = |entity: &str| format!("[[deadline]]\nentity = \"{entity}\"\ndeadline = \"2ms\"\n");
+    let chain = "[[chain]]\nname = \"c\"\nreaction = \"1ms\"\nsteps = [{ entity = \"T_never\", action = \"start\" }, \
+                 { entity = \"T_A\", action = \"start\" }]\n";
+    let load = "[[load]]\ncore = \"C\"\nwindow = \"1s\"\nupper = 50\n";
+    bench.write("limits.toml", [&deadline("T_never"), &deadline("T_A"), chain, load].concat());
+    let known = check(&bench, "table");
+    assert_eq!(known.code, Some(3), "{}", known.all());
+    for expected in [
+        "kept        r          deadline of T_A",
+        "NO SAMPLES  r          deadline of T_never",
+        "'T_never' is described, but it never ran",
+        "no window of that length lies in the recording as a whole",
+        "4 requirements: 1 kept, 0 violated, 3 without samples\n",
+    ] {
+        assert!(format!("{}\n", known.stdout).contains(expected), "{expected}\n{}", known.all());
+    }
+    let allowed =
+        ["check", "engine.db", "--requirements", "limits.toml", "--allow-no-samples", "--format", "junit"];
+    let run = bench.ok(&allowed);
+    assert!(run.stdout.contains("failures=\"0\" skipped=\"3\""), "{}", run.stdout);
+    // A name that nothing has is a finding in each report, and never passes.
+    bench.write("limits.toml", [&deadline("T_X"), &deadline("T_A")].map(String::as_str).concat());
+    for (format, expected) in [
+        (
+            "table",
+            "deadline of T_X: there is no task, interrupt service routine, runnable, core or chain 'T_X'; did you mean 'T_A'?",
+        ),
+        ("json", "\"verdict\": \"unknown\""),
+        ("junit", "<failure type=\"unknown\" message=\"there is no task"),
+    ] {
+        let run = check(&bench, format);
+        assert_eq!(run.code, Some(3), "{}", run.all());
+        assert!(run.stdout.contains(expected) && run.stdout.contains("T_A"), "{expected}\n{}", run.stdout);
+    }
+    assert_eq!(bench.run(&allowed).code, Some(3));
+}
+
+/// T_1 is a task of the ORTI file that does not run in the demo.
+#[test]
+fn a_task_that_the_description_has_and_that_never_ran_has_no_samples() {
+    let bench = engine();
+    let deadline =
+        |entity: &str, bound: &str| format!("[[deadline]]\nentity = \"{entity}\"\ndeadline = \"{bound}\"\n");
+    bench.write("limits.toml", [deadline("T_2", "2ms"), deadline("T_1", "1ms")].concat());
+    let junit = check(&bench, "junit");
+    assert_eq!(junit.code, Some(3), "{}", junit.all());
+    assert!(junit.stdout.contains("name=\"deadline of T_2 (T_2, &lt;= 2 ms)\"/>"), "{}", junit.stdout);
+    assert!(
+        junit.stdout.contains("<failure type=\"no samples\" message=\"&#39;T_1&#39; is described")
+            || junit.stdout.contains("<failure type=\"no samples\" message=\"'T_1' is described"),
+        "{}",
+        junit.stdout
+    );
+    bench.ok(&["check", "engine.db", "--requirements", "limits.toml", "--allow-no-samples"]);
+}

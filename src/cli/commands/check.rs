@@ -44,6 +44,10 @@ pub struct CheckArgs {
     /// event chains.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["btf_version", "severity"])]
     pub requirements: Option<PathBuf>,
+    /// Requirements of what a recording has no sample of do not make the exit code 3, as for one file of
+    /// requirements for many recordings. Those of names that nothing has still do.
+    #[arg(long, requires = "requirements")]
+    pub allow_no_samples: bool,
     /// SQL of the user, for requirements.
     #[command(flatten)]
     pub sql_path: SqlPath,
@@ -115,9 +119,14 @@ fn requirements_of(args: &CheckArgs, file: &Path) -> Result<u8> {
     output::print(&match args.format {
         CheckFormat::Table => crate::require::table(&outcomes, time_scale),
         CheckFormat::Json => serde_json::to_string_pretty(&outcomes).unwrap_or_default() + "\n",
-        CheckFormat::Junit => junit(&outcomes, time_scale),
+        CheckFormat::Junit => junit(&outcomes, time_scale, args.allow_no_samples),
     })?;
-    Ok(if outcomes.iter().all(|o| o.verdict == Verdict::Kept) { 0 } else { VIOLATIONS })
+    let is_kept = |verdict| match verdict {
+        Verdict::Kept => true,
+        Verdict::NoSamples => args.allow_no_samples,
+        Verdict::Violated | Verdict::Unknown => false,
+    };
+    Ok(if outcomes.iter().all(|o| is_kept(o.verdict)) { 0 } else { VIOLATIONS })
 }
 
 fn table(text: &mut String, recording: &str, report: &Report, scale: TimeScale) {

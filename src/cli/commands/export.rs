@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   btfdb export engine.db -o all.btf
-  btfdb export engine.db --from 412ms --to 415ms -o worst.btf
-  btfdb export engine.db --from 412ms --to 415ms --with-state -o worst.btf
+  btfdb export engine.db --from 112ms --to 115ms -o worst.btf
+  btfdb export engine.db --from 112ms --to 115ms --with-state -o worst.btf
   btfdb export engine.db --type T,I --entity T_5 -o - | less
   btfdb export engine.db --table process_instance --format csv -o instances.csv
   btfdb export engine.db --chains limits.toml -o engine.pftrace
@@ -134,6 +134,10 @@ pub(in crate::cli) fn write(session: &Session, args: &ExportArgs, ui: &Ui) -> Re
         None => extension::of_export(&args.output)?.unwrap_or_else(|| <dyn Exporter>::of_file(&args.output)),
     };
     request.check(exporter)?;
+    if !request.selection.is_whole() {
+        request.selection.check(session, &request.selection.recording(session)?)?;
+    }
+    kernel::check(session, &request.kernel_filter)?;
     let mut target = Target::open(Some(&args.output), args.force)?;
     let exported = exporter.write(session, &request, target.out())?;
     exported.warnings.iter().for_each(|warning| ui.warning(warning));

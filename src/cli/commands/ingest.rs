@@ -12,7 +12,7 @@ use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::formats::{FORMATS, TraceFormat};
 use crate::ops::IngestOptions as Options;
-use crate::ops::ingest::{Report, ingest};
+use crate::ops::ingest::{NOT_MAPPED, NOT_MAPPED_WHY, Report, ingest};
 use crate::options::OptionSpec;
 use crate::store::RealDisk;
 use crate::time::{TimeScale, format_duration};
@@ -60,7 +60,8 @@ pub struct IngestArgs {
     /// Leave the digest of the inputs out of table `source`, which saves the time to compute it.
     #[arg(long)]
     pub no_hash: bool,
-    /// Write nothing, and exit with 3, when an input has a finding of severity error.
+    /// Write nothing, and exit with 3, when an input has a finding of severity error, or does not have a name
+    /// that its description lists.
     #[arg(long)]
     pub strict: bool,
     /// Options of single formats.
@@ -77,7 +78,7 @@ pub struct IngestArgs {
     pub os: Option<String>,
     /// A core:
     /// name=NAME[,data=FILE][,functions=FILE][,orti=FILE][,os_header=FILE][,oil=FILE][,symbols=FILE]
-    /// [,time_offset=T].
+    /// [,time_offset=T][,ecu=NAME].
     #[arg(long, value_name = "KEY=VALUE,…")]
     pub core: Vec<String>,
     /// OIL files of the application.
@@ -196,6 +197,9 @@ pub(super) fn report_one(report: &Report, ui: &Ui) {
                 ));
             }
         }
+        (None, None) if report.log.count_of(NOT_MAPPED) > 0 => {
+            ui.status(&format!("{}: {NOT_MAPPED_WHY}", report.name));
+        }
         (None, None) => ui.status(&format!("{}: not mapped", report.name)),
     }
     if !report.idle_tasks.is_empty() {
@@ -235,6 +239,7 @@ fn core(text: &str) -> Result<CoreDescription> {
         let value = value.to_owned();
         match key.trim() {
             "name" => core.name = value,
+            "ecu" => core.ecu = Some(value),
             "data" => core.data = Some(value),
             "functions" => core.functions = Some(value),
             "orti" => core.orti = Some(value),
@@ -243,8 +248,8 @@ fn core(text: &str) -> Result<CoreDescription> {
             "symbols" => core.symbols = Some(value),
             "time_offset" => core.time_offset = Some(value),
             other => {
-                let keys =
-                    ["name", "data", "functions", "orti", "os_header", "oil", "symbols", "time_offset"];
+                let files = ["data", "functions", "orti", "os_header", "oil", "symbols"];
+                let keys = ["name", "ecu", "time_offset"].into_iter().chain(files);
                 let error = bad(format!("unknown key '{other}'"));
                 return Err(error.hint_near(other, keys, |all| format!("keys are {all}")));
             }

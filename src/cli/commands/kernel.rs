@@ -1,7 +1,7 @@
 //! Options about events of a kernel trace. Not what is done with the selected events.
 
 use super::super::args::{KernelArgs, WhoArg};
-use crate::engine::RowFilter;
+use crate::engine::{RowFilter, Session};
 use crate::error::{Error, Result};
 use crate::ops::Keep;
 use crate::qnx::{KernelFilter, MatchedBy};
@@ -27,6 +27,32 @@ pub(super) fn filter(args: &KernelArgs) -> KernelFilter {
         cpus: args.cpus.clone(),
         condition: args.condition.clone(),
     }
+}
+
+/// Fails for the first process, thread or CPU of a filter that no kernel event has.
+pub(super) fn check(session: &Session, filter: &KernelFilter) -> Result<()> {
+    let alone = || KernelFilter { matched_by: filter.matched_by, ..KernelFilter::default() };
+    let number = |what: &'static str, n: &i64, of: KernelFilter| (format!("{what} {n}"), None, of);
+    let pids = filter.pids.iter().map(|n| number("process", n, KernelFilter { pids: vec![*n], ..alone() }));
+    let tids = filter.tids.iter().map(|n| number("thread", n, KernelFilter { tids: vec![*n], ..alone() }));
+    let cpus = filter.cpus.iter().map(|n| number("CPU", n, KernelFilter { cpus: vec![*n], ..alone() }));
+    let named = filter.processes.iter().map(|name| {
+        let of = KernelFilter { processes: vec![name.clone()], ..alone() };
+        (format!("process '{name}'"), Some(name), of)
+    });
+    for (what, name, of) in pids.chain(tids).chain(cpus).chain(named) {
+        let sql = format!("SELECT class_name FROM kernel_event WHERE {} LIMIT 1", of.sql()?);
+        if session.names(&sql, &[])?.is_empty() {
+            let error = Error::usage(format!("no kernel event is of {what}"));
+            let Some(name) = name else { return Err(error) };
+            let known = "SELECT DISTINCT regexp_replace(name, '^.*/', '') AS name FROM kernel_process";
+            let known = session.names(known, &[])?;
+            return Err(error.hint_near(name, known.iter().map(String::as_str), |_| {
+                "table kernel_process has the processes".to_owned()
+            }));
+        }
+    }
+    Ok(())
 }
 
 /// The rows to keep at an ingest; `None`: all.

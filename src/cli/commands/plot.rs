@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   btfdb plot engine.db -o all.svg
-  btfdb plot engine.db --from 412ms --to 415ms -o slice.png --scale 2
+  btfdb plot engine.db --from 112ms --to 115ms -o slice.png --scale 2
   btfdb plot engine.db --around ResponseTime:T_5:max -o worst.svg
   btfdb plot engine.db --rows core --type T,I,SEM --width 1600 -o - > picture.svg
   btfdb plot week.db --recording monday --recording tuesday -o both.svg

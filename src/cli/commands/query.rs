@@ -80,6 +80,7 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
     let session = with_files(session, &args.sql_path);
     let filter = super::kernel::filter(&args.kernel);
     if !filter.is_all() {
+        super::kernel::check(&session, &filter)?;
         session.restrict(tables::KERNEL_EVENT, &filter.sql()?)?;
     }
     let scale = session.database().time_scale();

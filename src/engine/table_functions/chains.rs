@@ -1,6 +1,7 @@
 //! The table function `chains()`: reads the events of the chains in the order of time, a recording at a time,
 //! and returns what follows from what as rows. Not for what follows from what (see `follow`).
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::{Array, Int64Builder, ListBuilder, RecordBatch, StringViewBuilder};
@@ -18,7 +19,7 @@ use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use futures::{StreamExt, stream};
 
 use crate::btf::{Action, EntityType};
-use crate::chain::{Chain, ChainStep, Event, Follower, Occurrence};
+use crate::chain::{Cause, Chain, ChainStep, Event, Follower, Link, Links, Occurrence};
 use crate::engine::chains::Chains;
 use crate::schema::result::{self, Integers, Texts};
 use crate::store::Database;
@@ -142,8 +143,20 @@ impl TableProvider for ChainsTable {
 
 /// The events of a recording that are steps of a chain, and its gaps, in order.
 fn events_of(chains: &[Chain], recording: &str) -> String {
-    let steps: Vec<String> = chains.iter().flat_map(|c| &c.steps).map(ChainStep::condition).collect();
-    let (steps, recording) = (steps.join(" OR "), recording.replace('\'', "''"));
+    let mut conditions: Vec<String> =
+        chains.iter().flat_map(|c| &c.steps).map(ChainStep::condition).collect();
+    let steps = chains.iter().flat_map(|c| &c.steps);
+    let names: BTreeSet<&str> =
+        steps.flat_map(|s| s.source.as_deref().into_iter().chain([&*s.entity])).collect();
+    let names: Vec<String> = names.iter().map(|name| format!("'{}'", name.replace('\'', "''"))).collect();
+    let names = names.join(", ");
+    if !names.is_empty() {
+        // What BTF names as causes between the steps.
+        let activation = "is_action(action, 'activate', 'mtalimitexceeded')";
+        conditions.push(format!("({activation} AND target IN ({names}))"));
+        conditions.push(format!("(is_action(action, 'trigger') AND source IN ({names}))"));
+    }
+    let (steps, recording) = (conditions.join(" OR "), recording.replace('\'', "''"));
     // Events at the moment a gap begins are before it.
     format!(
         "SELECT time, seq, target_type, target, target_instance, action, source, source_instance \
@@ -192,6 +205,7 @@ struct Rows {
     recording: String,
     chains: Arc<[Chain]>,
     followers: Vec<Follower>,
+    links: Links,
     schema: SchemaRef,
     found: Vec<(usize, Occurrence)>,
 }
@@ -213,6 +227,7 @@ impl Rows {
             recording: recording.to_owned(),
             chains: Arc::clone(chains),
             followers: chains.iter().map(follower).collect(),
+            links: Links::default(),
             schema,
             found: Vec::new(),
         }
@@ -225,18 +240,49 @@ impl Rows {
                 self.cut();
                 continue;
             }
-            let (time, process) = (columns.time.value(row), columns.process(row));
+            self.link(&columns, row);
+            let (time, event) = (columns.time.value(row), columns.link(row));
             for (i, (chain, follower)) in self.chains.iter().zip(&mut self.followers).enumerate() {
                 for (step, wanted) in chain.steps.iter().enumerate().rev() {
-                    if columns.is(row, wanted) {
-                        let mut found = Vec::new();
-                        follower.push(Event { step, time, process }, &mut found);
-                        self.found.extend(found.into_iter().map(|o| (i, o)));
+                    if !columns.is(row, wanted) {
+                        continue;
                     }
+                    let before = step.checked_sub(1).and_then(|before| chain.steps.get(before));
+                    let cause =
+                        before.map_or(Cause::Latest, |before| self.links.cause(before, wanted, event));
+                    let next = chain.steps.get(step + 1).filter(|next| wanted.may_be_named_by(next));
+                    let instance = event.target.1.filter(|_| next.is_some());
+                    let mut found = Vec::new();
+                    let (process, overlaps) = (event.process, event.overlaps);
+                    follower.push(Event { step, time, process, instance, overlaps, cause }, &mut found);
+                    self.found.extend(found.into_iter().map(|o| (i, o)));
                 }
             }
         }
         self.batch()
+    }
+
+    /// Learns what the event says of the causes of others.
+    fn link(&mut self, columns: &Columns, row: usize) {
+        let (source, target) = (&columns.source, &columns.target);
+        let source = source.get(row).zip(columns.source_instance.get(row));
+        let target = target.get(row).zip(columns.target_instance.get(row));
+        let (Some(source), Some(target)) = (source, target) else { return };
+        match Action::parse_tolerant(columns.action.value(row)) {
+            Some(Action::Activate) => self.links.activation(source, target, false),
+            Some(Action::Trigger) => self.links.trigger(source, target),
+            Some(Action::MtaLimitExceeded) => {
+                self.links.activation(source, target, true);
+                for (i, (chain, follower)) in self.chains.iter().zip(&mut self.followers).enumerate() {
+                    for (step, _) in chain.steps.iter().enumerate().filter(|(_, s)| s.entity == source.0) {
+                        let mut found = Vec::new();
+                        follower.refuse(step, source.1, &mut found);
+                        self.found.extend(found.into_iter().map(|o| (i, o)));
+                    }
+                }
+            }
+            _ => {}
+        }
     }
 
     fn end(&mut self) -> Result<RecordBatch> {
@@ -298,14 +344,19 @@ impl Columns {
             && step.source.as_deref().is_none_or(|source| self.source.value(row) == source)
     }
 
-    /// The process that an event happens to, or else the one that causes it.
-    fn process(&self, row: usize) -> Option<(&str, i64)> {
-        let ty = self.target_type.value(row);
-        let is_process = EntityType::parse_tolerant(ty).is_some_and(EntityType::is_process);
-        let (name, instance) = match is_process {
-            true => (&self.target, &self.target_instance),
-            false => (&self.source, &self.source_instance),
-        };
-        name.get(row).zip(instance.get(row))
+    /// Who an event is about, and who causes it.
+    fn link(&self, row: usize) -> Link<'_> {
+        let kind = EntityType::parse_tolerant(self.target_type.value(row));
+        let is_process = kind.is_some_and(EntityType::is_process);
+        let (target, source) = (self.target.value(row), self.source.value(row));
+        let (of_target, of_source) = (self.target_instance.get(row), self.source_instance.get(row));
+        let (name, instance) = if is_process { (target, of_target) } else { (source, of_source) };
+        let has_instances = is_process || kind == Some(EntityType::Stimulus);
+        Link {
+            target: (target, of_target.filter(|_| has_instances)),
+            source: (source, of_source),
+            overlaps: kind == Some(EntityType::Isr),
+            process: instance.map(|instance| (name, instance)),
+        }
     }
 }

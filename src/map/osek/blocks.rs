@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::names::Memo;
 use crate::schema::{NameView, NumberView, view};
 use arrow::array::{RecordBatch, StringArray};
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A software event that some rule needs; its name is an interned id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct Relevance {
     pub(super) functions: HashSet<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Table {
     Data,
     Functions,
@@ -61,12 +61,22 @@ pub struct RowFilter {
     names: Numbers,
     /// The row before was dropped.
     passed: bool,
+    others: OtherNames,
 }
+
+/// The names that no rule needs, collected until the reading ends; at most [`Numbers::MAX_KNOWN`].
+pub(super) type OtherNames = Arc<Mutex<BTreeSet<String>>>;
 
 impl RowFilter {
     /// A filter for one table of `core`, which is an index into the cores of the setup.
     pub fn new(relevance: Arc<Relevance>, core: usize, table: Table) -> Self {
-        Self { relevance, core, table, names: Numbers::default(), passed: false }
+        let others = OtherNames::default();
+        Self { relevance, core, table, names: Numbers::default(), passed: false, others }
+    }
+
+    /// The names that were not relevant, when all batches have been read.
+    pub fn others(&self) -> OtherNames {
+        Arc::clone(&self.others)
     }
 
     /// The relevant rows of the next batch.
@@ -77,7 +87,8 @@ impl RowFilter {
             Table::Data => {
                 let columns = DataColumns::of(batch)?;
                 let matters = |name: &str| relevance.slots.matters(self.core, name);
-                let names = self.names.of(columns.variable.dictionary(), &mut block.names, matters);
+                let dictionary = columns.variable.dictionary();
+                let names = self.names.of(dictionary, &mut block.names, matters, &self.others);
                 let is_write: Vec<_> =
                     columns.access.dictionary().iter().map(|word| Some(word == Some("write"))).collect();
                 let rows = rows_of(columns.time, columns.variable, names, columns.access, &is_write);
@@ -87,7 +98,8 @@ impl RowFilter {
             Table::Functions => {
                 let columns = FunctionColumns::of(batch)?;
                 let matters = |name: &str| relevance.functions.contains(name);
-                let names = self.names.of(columns.function.dictionary(), &mut block.names, matters);
+                let dictionary = columns.function.dictionary();
+                let names = self.names.of(dictionary, &mut block.names, matters, &self.others);
                 let is_entry: Vec<_> =
                     columns.kind.dictionary().iter().map(|word| word.and_then(direction)).collect();
                 let rows = rows_of(columns.time, columns.function, names, columns.kind, &is_entry);
@@ -121,8 +133,14 @@ impl Numbers {
     /// With more names than this, irrelevant ones are dropped.
     const MAX_KNOWN: usize = 1 << 16;
 
-    /// The id of each of `values`; names that are new are appended to `new`.
-    fn of(&mut self, values: &StringArray, new: &mut Vec<String>, matters: impl Fn(&str) -> bool) -> &[u32] {
+    /// The id of each of `values`; names that are new are appended to `new` or go to the `others`.
+    fn of(
+        &mut self,
+        values: &StringArray,
+        new: &mut Vec<String>,
+        matters: impl Fn(&str) -> bool,
+        others: &OtherNames,
+    ) -> &[u32] {
         let Self { known, given, numbers } = self;
         numbers.follow(values, |text| {
             known.get(text).copied().unwrap_or_else(|| {
@@ -131,6 +149,10 @@ impl Numbers {
                     *given += 1;
                     *given - 1
                 } else {
+                    let mut others = others.lock().unwrap_or_else(PoisonError::into_inner);
+                    if others.len() < Self::MAX_KNOWN {
+                        others.insert(text.to_owned());
+                    }
                     Self::NONE
                 };
                 known.insert(text.to_owned(), number);
@@ -185,14 +207,15 @@ fn relevant(rows: impl Iterator<Item = Row>, at_most: usize, passed: &mut bool) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::map::osek::slots::Role;
+    use crate::map::osek::slots::{Owners, Role};
     use crate::schema::{DataEventRow, DataEventRows, FunctionEventRow, FunctionEventRows};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
     /// Core 0 reads `x` and `below[…]`; `SIG` is a signal of all cores.
     fn relevance() -> Arc<Relevance> {
-        let mut slots = SlotTable::new(Vec::new(), vec![0, 1], &BTreeMap::new(), &["SIG".into()]);
+        let owners = Owners { images: vec![0, 1], units: vec![0, 0] };
+        let mut slots = SlotTable::new(Vec::new(), owners, &BTreeMap::new(), &["SIG".into()]);
         slots.add_role(0, "x", Role::Nesting);
         slots.add_role_below(0, "below", Role::Nesting);
         Arc::new(Relevance { slots, functions: HashSet::from(["f".into(), "g".into()]) })
@@ -230,15 +253,16 @@ mod tests {
 
     #[test]
     fn ever_new_names_do_not_fill_the_memory() {
-        let mut numbers = Numbers::default();
+        let (mut numbers, others) = (Numbers::default(), OtherNames::default());
         for n in 0..3 * Numbers::MAX_KNOWN / 100 {
             let names: Vec<String> =
                 (0..100).map(|i| format!("{}", n * 100 + i)).chain(["x".into()]).collect();
             let mut new = Vec::new();
-            let found = numbers.of(&names.into(), &mut new, |name| name == "x").to_vec();
+            let found = numbers.of(&names.into(), &mut new, |name| name == "x", &others).to_vec();
             assert_eq!((found[0], found[100]), (Numbers::NONE, 0));
             assert_eq!(new.len(), usize::from(n == 0));
             assert!(numbers.known.len() <= Numbers::MAX_KNOWN + 100);
+            assert!(others.lock().unwrap().len() <= Numbers::MAX_KNOWN);
         }
     }
 

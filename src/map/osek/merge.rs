@@ -128,6 +128,8 @@ impl Core<'_> {
 impl Variable {
     fn of(name: &str, core: usize, model: &mut Model) -> Self {
         let meaning = model.slots.meaning(core, name);
+        let path = model.slots.path(name);
+        model.listed.variable(name, path);
         let roles = meaning.slot.map(|slot| model.slot(slot).roles.iter());
         let spin = roles.into_iter().flatten().any(|w| matches!(w, Role::Spin(_)));
         Self { slot: meaning.slot, signal: meaning.signal.map(|s| model.names.intern(&s)), spin }
@@ -176,6 +178,7 @@ mod tests {
         let header = OsHeader { spinlocks: vec![("L".into(), 1)], ..OsHeader::default() };
         let core = |n| ApplicationCore {
             name: format!("C{n}"),
+            ecu: 0,
             orti: None,
             orti_file: None,
             header: Some(header.clone()),

@@ -5,6 +5,7 @@
 
 mod blocks;
 mod edge;
+mod listed;
 mod machine;
 mod merge;
 mod model;
@@ -17,15 +18,16 @@ use crate::description::StoredSetup;
 use crate::diagnostics::Log;
 use crate::error::{Error, Result};
 use crate::schema::{TableSpec, tables};
-use blocks::{DataColumns, FunctionColumns, Relevance, RowFilter, Table};
+use blocks::{DataColumns, FunctionColumns, OtherNames, Relevance, RowFilter, Table};
 use edge::LookAhead;
+use listed::Others;
 use machine::{Edge, Machine, OsRows, State};
 use merge::{Blocks, CoreInput, Merge};
 use model::Model;
 use software::SoftwareEvent;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 pub struct OsekMapper {
     machine: Machine,
@@ -38,6 +40,8 @@ pub struct OsekMapper {
     /// The state of the recording that this one continues.
     resumed: Option<State>,
     relevant: u64,
+    /// The names that no rule needs, by table and core.
+    others: Vec<(Table, OtherNames)>,
 }
 
 impl Mapper for OsekMapper {
@@ -68,6 +72,7 @@ impl Mapper for OsekMapper {
             range: (recording.begin, recording.end),
             resumed: None,
             relevant: 0,
+            others: Vec::new(),
         })
     }
 
@@ -83,19 +88,23 @@ impl Mapper for OsekMapper {
         _pass: usize,
         mut take: impl FnMut(&mut Self, &SoftwareEvent) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let input = |core: usize| {
+        let mut others = Vec::new();
+        let mut input = |core: usize| {
             let name = self.machine.model.core_name(core).to_owned();
-            let blocks = |of: Table| -> Blocks<'_> {
+            let mut blocks = |of: Table| -> Blocks<'_> {
                 let (table, columns) = match of {
                     Table::Data => (tables::DATA_EVENT, DataColumns::COLUMNS),
                     Table::Functions => (tables::FUNCTION_EVENT, FunctionColumns::COLUMNS),
                 };
                 let mut filter = RowFilter::new(Arc::clone(&self.relevance), core, of);
+                others.push((of, filter.others()));
                 Box::new(rows.read(table, Some(name.clone()), columns, move |batch| filter.read(&batch)))
             };
             CoreInput { data: blocks(Table::Data), functions: blocks(Table::Functions) }
         };
-        let inputs = (0..self.machine.model.cores.len()).map(input).collect();
+        let inputs = (0..self.machine.model.cores.len()).map(&mut input).collect();
+        // A look-ahead may end early; the mapping comes last and reads everything.
+        self.others = others;
         let mut merge = Merge::new(inputs, &mut self.machine.model)?;
         while let Some(event) = merge.next(&mut self.machine.model)? {
             if take(self, &event)?.is_break() {
@@ -175,6 +184,12 @@ impl Mapper for OsekMapper {
     }
 
     fn finish(&mut self) -> Finished<Self> {
+        let mut others = Others::new();
+        for (table, names) in &self.others {
+            let names = names.lock().unwrap_or_else(PoisonError::into_inner);
+            others.entry(*table).or_default().extend(names.iter().cloned());
+        }
+        self.machine.report_unknown(&others);
         let (outputs, log) = self.machine.finish();
         let (rows, state) = (std::mem::take(&mut self.machine.rows), self.machine.state_at_end());
         Finished { outputs, rows, log, relevant: self.relevant, state }

@@ -2,7 +2,8 @@
 //! Knows paths and values, not what they mean.
 
 use crate::description::orti::canonical_path;
-use std::collections::{BTreeMap, HashMap};
+use crate::error::did_you_mean;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The purpose of a slot; indices are those of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,14 +41,22 @@ pub(super) struct Meaning {
     pub signal: Option<String>,
 }
 
+/// Whose variables a core sees.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Owners {
+    /// For every core, the one whose own variables it sees (see `model::images`).
+    pub images: Vec<usize>,
+    /// For every core, the first one of its control unit, within which shared variables are shared.
+    pub units: Vec<usize>,
+}
+
 #[derive(Debug, Clone, Default)]
 pub(super) struct SlotTable {
     slots: Vec<Slot>,
     index: HashMap<(Option<usize>, String), usize>,
     below: Vec<(usize, String, Role)>,
     shared: Vec<String>,
-    /// For every core, the one whose variables it sees (see `model::images`).
-    images: Vec<usize>,
+    owners: Owners,
     aliases: BTreeMap<String, String>,
     signals: Vec<String>,
 }
@@ -55,13 +64,13 @@ pub(super) struct SlotTable {
 impl SlotTable {
     pub fn new(
         shared: Vec<String>,
-        images: Vec<usize>,
+        owners: Owners,
         aliases: &BTreeMap<String, String>,
         signals: &[String],
     ) -> Self {
         Self {
             shared,
-            images,
+            owners,
             aliases: aliases.iter().map(|(k, v)| (path_of(k), path_of(v))).collect(),
             signals: signals.iter().map(|s| path_of(s.trim_end_matches("[*]"))).collect(),
             ..Self::default()
@@ -112,14 +121,33 @@ impl SlotTable {
     }
 
     /// The ORTI path of a traced name.
-    fn path(&self, text: &str) -> String {
+    pub fn path(&self, text: &str) -> String {
         let traced = path_of(text);
         self.aliases.get(&traced).cloned().unwrap_or(traced)
     }
 
+    /// Aliases whose path no attribute, profile or signal uses, with the nearest path that is used.
+    pub fn unused_aliases(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        let used = |path: &str| {
+            self.index.keys().any(|(_, known)| known == path)
+                || self.below.iter().any(|(_, base, _)| is_below(path, base))
+                || self.is_signal(path)
+        };
+        let near = |path: &str| {
+            did_you_mean(path, self.index.keys().map(|(_, known)| known.as_str()).collect::<BTreeSet<_>>())
+        };
+        self.aliases
+            .values()
+            .map(String::as_str)
+            .filter(move |path| !used(path))
+            .map(move |path| (path, near(path)))
+    }
+
     /// The roles of formulas with a traced index that may refer to this variable of `core`.
     fn below<'a>(&'a self, core: usize, path: &'a str) -> impl Iterator<Item = Role> + 'a {
-        let seen = move |c: usize| self.image(c) == self.image(core) || self.is_shared(path);
+        let shared = self.is_shared(path);
+        let seen =
+            move |c: usize| self.image(c) == self.image(core) || (shared && self.unit(c) == self.unit(core));
         self.below
             .iter()
             .filter(move |(c, base, _)| is_below(path, base) && seen(*c))
@@ -177,7 +205,19 @@ impl SlotTable {
     }
 
     fn key(&self, core: usize, path: &str) -> (Option<usize>, String) {
-        ((!self.is_shared(path)).then(|| self.image(core)), path.to_owned())
+        let owner = match self.is_shared(path) {
+            true => self.unit(core),
+            false => Some(self.image(core)),
+        };
+        (owner, path.to_owned())
+    }
+
+    /// The owner of the variables that the cores of a control unit share: the core itself if it is alone, and
+    /// nobody if the recording is of one unit.
+    fn unit(&self, core: usize) -> Option<usize> {
+        let units = &self.owners.units;
+        let own = units.get(core).copied()?;
+        units.iter().any(|unit| *unit != own).then_some(own)
     }
 
     fn is_shared(&self, path: &str) -> bool {
@@ -185,17 +225,17 @@ impl SlotTable {
     }
 
     fn image(&self, core: usize) -> usize {
-        self.images.get(core).copied().unwrap_or(core)
+        self.owners.images.get(core).copied().unwrap_or(core)
     }
 }
 
 /// `path` is an element or member of `base`.
-fn is_below(path: &str, base: &str) -> bool {
+pub(super) fn is_below(path: &str, base: &str) -> bool {
     path.strip_prefix(base).is_some_and(|rest| rest.starts_with(['[', '.']))
 }
 
 /// Canonical form of a variable name; a debugger path (`\\User\Global\x`) is cut to its last part.
-fn path_of(text: &str) -> String {
+pub(super) fn path_of(text: &str) -> String {
     let bare = text.rsplit('\\').next().unwrap_or(text);
     canonical_path(bare).unwrap_or_else(|| bare.to_owned())
 }
@@ -206,7 +246,8 @@ mod tests {
 
     fn table() -> SlotTable {
         let aliases = BTreeMap::from([("T_desc.state".to_owned(), "procs[0].state".to_owned())]);
-        SlotTable::new(vec!["lock".into()], vec![0, 1, 0], &aliases, &["SIG".into(), "ARR[*]".into()])
+        let owners = Owners { images: vec![0, 1, 0], units: vec![0; 3] };
+        SlotTable::new(vec!["lock".into()], owners, &aliases, &["SIG".into(), "ARR[*]".into()])
     }
 
     #[test]
@@ -217,6 +258,14 @@ mod tests {
         assert_ne!(a, b);
         assert_eq!(t.add_role(2, "x", Role::Nesting), a, "core 2 runs the image of core 0");
         assert_eq!(t.add_role(0, "lock[1]", Role::Spin(0)), t.add_role(1, "lock[1]", Role::Spin(0)));
+    }
+
+    #[test]
+    fn control_units_share_no_variables() {
+        let owners = Owners { images: vec![0, 1, 2], units: vec![0, 0, 2] };
+        let mut t = SlotTable::new(vec!["lock".into()], owners, &BTreeMap::new(), &[]);
+        let [a, b, c] = [0, 1, 2].map(|core| t.add_role(core, "lock[1]", Role::Spin(core)));
+        assert_eq!((a == b, a == c), (true, false));
     }
 
     #[test]

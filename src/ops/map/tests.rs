@@ -72,6 +72,7 @@ impl StoredRows for Memory {
 
 fn line(output: &Output, names: &Names) -> String {
     let e = match output {
+        Output::Handler { isr, process } => return format!("{isr:?} is {process:?}"),
         Output::Gap { core, begin, end } => return format!("gap {} {begin} {end}", names.text(*core)),
         Output::Event(e) | Output::Closing(e) | Output::Assumed(e) => e,
         Output::Known(known) => return format!("{} {known:?}", names.text(known.process.0)),

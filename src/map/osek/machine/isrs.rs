@@ -1,5 +1,5 @@
 //! Rules for ISRs: category 2 by RUNNINGISR2, category 1 by the function trace, one stack for both
-//! (I1–I8; docs/mapping.md; the stack is that of the thesis, figure 4.3).
+//! (I1–I9; docs/mapping.md; the stack is that of the thesis, figure 4.3).
 
 use super::state::{Context, Frame, Proc};
 use super::{Machine, OsState, Severity};
@@ -56,7 +56,7 @@ impl Machine {
         }
         let stimulus = self.own_stimulus(name);
         let stimulus = self.trigger((self.model.sim, -1), stimulus);
-        let number = self.next_instance(name);
+        let number = self.isr_instance(core, name);
         self.emit(stimulus, EntityType::Isr, (name, number), Action::Activate);
         let (state, context) = (ProcessState::Active, Context::default());
         self.cores[core].isrs.push(Frame { name, number, state, category1, value, context });
@@ -131,7 +131,7 @@ impl Machine {
             Some(p) if self.state(p) == ProcessState::Running => self.set_state(p, ProcessState::Ready),
             _ => {}
         }
-        let number = self.next_instance(name);
+        let number = self.isr_instance(core, name);
         let value = address.unwrap_or_default();
         let (state, context) = (ProcessState::Running, Context::default());
         self.cores[core].isrs.push(Frame { name, number, state, category1, value, context });

@@ -5,6 +5,7 @@
 mod activations;
 mod alarms;
 mod edges;
+mod handlers;
 mod isrs;
 mod locks;
 mod occupancy;
@@ -17,14 +18,16 @@ mod snapshot;
 mod state;
 mod tasks;
 
+use super::listed::Others;
 use super::model::{Model, OsState};
 use super::slots::Role;
 use super::software::EventKind::{Access, Call};
 use super::software::SoftwareEvent;
 use crate::btf::{Action, EntityType, Event, NameId, NameMap, Note, State as ProcessState};
-use crate::diagnostics::{Diagnostic, Log, Severity};
+use crate::diagnostics::{Diagnostic, Log, Severity, UNKNOWN_NAME};
 use crate::map::{Gap, MAP_SOURCE, Output};
 use crate::names::IdMap;
+use handlers::Handlers;
 use output_queue::OutputQueue;
 use state::{Actor, Context, Core, Pending, Proc, Semaphore, Task};
 
@@ -47,6 +50,8 @@ pub struct Machine {
     pending: Vec<Pending>,
     /// Next instance number by entity: stimuli, runnables and ISRs.
     next: IdMap<NameId, i64>,
+    /// Which process an ISR is on each OS image, and the next number of an instance of it (rule I9).
+    handlers: Handlers,
     /// The stimuli named after processes: those of the system, and those of activations by the process.
     stimuli: [NameMap<NameId>; 2],
     out: OutputQueue,
@@ -67,6 +72,7 @@ impl Machine {
             alarm_times: vec![None; model.alarms.len()],
             pending: Vec::new(),
             next: IdMap::default(),
+            handlers: Handlers::default(),
             stimuli: Default::default(),
             out: OutputQueue::new(model.coalescing),
             rows: OsRows::default(),
@@ -132,6 +138,20 @@ impl Machine {
             self.isr_at_left_edge(core, handler);
         }
         self.tell_states(core, gap.end, edge);
+    }
+
+    /// Reports the names of the description that the recording does not have; `others` are those of the
+    /// recording that no rule needs. The body of a task that never ran need not occur.
+    pub(super) fn report_unknown(&mut self, others: &Others) {
+        let never_ran = |function: &str| {
+            self.model.task_functions.get(function).is_some_and(|t| self.tasks[*t].next_instance == 0)
+        };
+        let missing = self.model.listed.missing(others, never_ran);
+        for message in std::mem::take(&mut self.model.unknown).into_iter().chain(missing) {
+            let (source, text) = (MAP_SOURCE.into(), String::new());
+            let (severity, code) = (Severity::Warning, UNKNOWN_NAME);
+            self.log.push(Diagnostic { source, line: None, severity, code, message, text });
+        }
     }
 
     /// Takes the output that is final, if it has at least `at_least` items.
@@ -262,6 +282,11 @@ impl Machine {
     /// True for the ISR that executes service calls of another core.
     fn is_rpc(&self, p: Proc) -> bool {
         matches!(p, Proc::Isr(c, n) if self.model.rpc.contains(&self.cores[c].isrs[n].name))
+    }
+
+    /// True for two cores of one control unit, which can call each other.
+    fn is_near(&self, core: usize, other: usize) -> bool {
+        self.model.cores[core].ecu == self.model.cores[other].ecu
     }
 
     fn next_instance(&mut self, entity: NameId) -> i64 {

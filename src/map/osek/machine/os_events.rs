@@ -47,7 +47,8 @@ impl Machine {
     fn setter_on(&mut self, core: usize) -> Actor {
         let proc = self.proc(core);
         if let Some(p) = proc.filter(|p| self.is_rpc(*p)) {
-            let others: Vec<usize> = (0..self.cores.len()).filter(|c| *c != core).collect();
+            let others: Vec<usize> =
+                (0..self.cores.len()).filter(|c| *c != core && self.is_near(core, *c)).collect();
             for other in &others {
                 let caller = self.proc(*other);
                 if let Some(caller) = caller

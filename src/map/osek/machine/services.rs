@@ -102,7 +102,7 @@ impl Machine {
         let Some(value) = value.filter(|v| *v != 0) else { return };
         let p = self.proc(core);
         let context = self.context(p, core);
-        context.failed = true;
+        let repeated = std::mem::replace(&mut context.failed, true);
         if context.inside(Service::Terminate) || context.inside(Service::Chain) {
             // Rule T8.
             context.ending = false;
@@ -114,27 +114,40 @@ impl Machine {
         let lost = self.refused_task(previous).filter(|_| limit);
         self.write_error(core, p, value, lost);
         if limit {
-            if self.model.profile.variables.remaining_activations.is_empty() {
-                if !in_call {
-                    self.alarm_lost(core);
-                }
-            } else if let Some(t) = lost {
-                self.activation_lost(t);
+            match lost {
+                Some(t) => self.activation_lost(t),
+                None => self.unknown_lost(core, (in_call, repeated)),
             }
         } else if let (true, true, Some(p)) = (refused, self.model.profile.rules.poll_by_error, p) {
             self.refused_by_error(p);
         }
     }
 
-    /// Rule A12: E_OS_LIMIT tells which task lost an activation only if the data access right before it on
-    /// this core read that task's remaining activations; repeated errors of a remote call or an error hook do
-    /// not.
+    /// Rules A12 and A13: E_OS_LIMIT tells which task lost an activation only if the data access right
+    /// before it on this core read the count of that task's activations; repeated errors of a remote call or
+    /// an error hook do not.
     fn refused_task(&self, previous: Option<(usize, bool)>) -> Option<usize> {
         let Some((slot, true)) = previous else { return None };
         self.model.slot(slot).roles.iter().find_map(|role| match role {
-            Role::Remaining(t) => Some(*t),
+            Role::Remaining(t) | Role::Activations(t) => Some(*t),
             _ => None,
         })
+    }
+
+    /// An activation was lost, of a task that the data access before the error does not tell.
+    fn unknown_lost(&mut self, core: usize, (in_call, repeated): (bool, bool)) {
+        if !self.model.profile.variables.remaining_activations.is_empty() {
+            return;
+        }
+        if !in_call {
+            self.alarm_lost(core);
+        }
+        if !repeated {
+            let message = "an activation was lost, but the trace does not say of which task: it is not among \
+                           the events and metrics. Trace the reads of CURRENTACTIVATIONS, or name the counter \
+                           that the OS reads before the error as remaining_activations in a mapping profile";
+            self.report(Severity::Warning, "lost-activation", message.to_owned());
+        }
     }
 
     /// The stimulus of an activation of `t` (rule A9): the newest that names `t`; else the newest without a
@@ -142,10 +155,11 @@ impl Machine {
     pub(super) fn consume(&mut self, t: usize) -> Actor {
         let core = self.at;
         let remote = self.proc(core).is_some_and(|p| self.is_rpc(p));
-        let found =
-            self.pending.iter().rposition(|p| p.target == Some(t)).or_else(|| {
-                self.pending.iter().rposition(|p| p.target.is_none() && (p.core != core) == remote)
-            });
+        let found = self.pending.iter().rposition(|p| p.target == Some(t)).or_else(|| {
+            let may =
+                |p: &Pending| p.target.is_none() && (p.core != core) == remote && self.is_near(core, p.core);
+            self.pending.iter().rposition(may)
+        });
         match found {
             Some(n) => self.pending.remove(n).stimulus,
             None => {

@@ -7,6 +7,7 @@
 //! only tells whether an error comes right after it, and which findings were already reported.
 
 use super::Machine;
+use super::handlers::Handlers;
 use super::state::{Core, Pending, Semaphore, Task};
 use crate::btf::NameId;
 use crate::error::{Error, Result};
@@ -27,6 +28,8 @@ pub struct State {
     pending_stimuli: Vec<Pending>,
     #[serde(with = "pairs")]
     next_instance: IdMap<NameId, i64>,
+    #[serde(default)]
+    handlers: Handlers,
     variables: Vec<Variable>,
 }
 
@@ -55,6 +58,7 @@ impl Machine {
             alarm_times: self.alarm_times.clone(),
             pending_stimuli: self.pending.clone(),
             next_instance: self.next.clone(),
+            handlers: self.handlers.clone(),
             variables: self.model.slots.known().into_iter().map(variable).collect(),
         }
     }
@@ -76,10 +80,20 @@ impl Machine {
 
     /// Continues from a state that was checked.
     pub(in crate::map::osek) fn resume(&mut self, state: State) {
-        let State { time, cores, tasks, semaphores, alarm_times, pending_stimuli, next_instance, variables } =
-            state;
+        let State {
+            time,
+            cores,
+            tasks,
+            semaphores,
+            alarm_times,
+            pending_stimuli,
+            next_instance,
+            handlers,
+            variables,
+        } = state;
         (self.now, self.cores, self.tasks, self.sems) = (time, cores, tasks, semaphores);
         (self.alarm_times, self.pending, self.next) = (alarm_times, pending_stimuli, next_instance);
+        self.handlers = handlers;
         for Variable { core, variable, value } in variables {
             let core = core.and_then(|name| self.model.cores.iter().position(|c| c.name == name));
             self.model.slots.restore(core, &variable, value);

@@ -18,6 +18,7 @@ impl Model {
         let mut core = CoreModel {
             name,
             image,
+            ecu: setup.ecu,
             running_task: self.attribute(ix, orti, "OS", None, "RUNNINGTASK", Role::RunningTask(ix)),
             running_isr: self
                 .attribute(ix, orti, "OS", None, "RUNNINGISR2", Role::RunningIsr(ix))
@@ -138,20 +139,27 @@ impl Model {
         if self.profile.variables.spinlock.is_empty() {
             return;
         }
-        let mut locks: BTreeMap<i64, String> = BTreeMap::new();
-        for header in setup.cores.iter().filter_map(|c| c.header.as_ref()) {
+        // By control unit, each of which has an array of its own, and index.
+        let mut locks: BTreeMap<(usize, i64), String> = BTreeMap::new();
+        for (core, header) in setup.cores.iter().filter_map(|c| Some((c, c.header.as_ref()?))) {
             let global = header.resources.iter().filter(|r| r.global).map(|r| (r.id, r.name.clone()));
-            locks.extend(global.chain(header.spinlocks.iter().map(|(n, i)| (*i, n.clone()))));
+            let named = global.chain(header.spinlocks.iter().map(|(n, i)| (*i, n.clone())));
+            locks.extend(named.map(|(index, label)| ((core.ecu, index), label)));
         }
-        for (index, label) in locks {
+        for ((unit, index), label) in &locks {
             let s = self.sems.len();
-            let name = self.names.intern(&label);
-            for core in 0..self.cores.len() {
-                for path in expand(&self.profile.variables.spinlock, "{lock}", index) {
+            // Rule O10, by the first core of the unit.
+            let shared = locks.iter().any(|((other, _), name)| other != unit && name == label);
+            let name = match shared {
+                true => self.names.intern(&format!("{}.{label}", self.core_name(*unit))),
+                false => self.names.intern(label),
+            };
+            for core in (0..self.cores.len()).filter(|c| self.cores[*c].ecu == *unit) {
+                for path in expand(&self.profile.variables.spinlock, "{lock}", *index) {
                     self.slots.add_role(core, &path, Role::Spin(s));
                 }
             }
-            self.sems.push(SemModel { name, spin: true, ..SemModel::default() });
+            self.sems.push(SemModel { name, spin: true, core: *unit, ..SemModel::default() });
         }
     }
 
@@ -176,8 +184,13 @@ impl Model {
         let in_common = SemModel { lockers, no_locker, unlocked, core: ix, ..SemModel::default() };
         for object in orti.objects("RESOURCE") {
             let label = &object.name;
-            let global = self.sems.iter().any(|s| s.spin && self.names.text(s.name) == label);
-            if global {
+            let unit = self.cores[ix].ecu;
+            let is_global = |s: &SemModel| {
+                let name = self.names.text(s.name);
+                let bare = name.strip_prefix(self.core_name(unit)).and_then(|n| n.strip_prefix('.'));
+                s.spin && s.core == unit && (name == label || bare == Some(label))
+            };
+            if self.sems.iter().any(is_global) {
                 continue;
             }
             let s = self.sems.len();

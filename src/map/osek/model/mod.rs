@@ -7,12 +7,14 @@ mod events;
 mod labels;
 
 use super::blocks::Relevance;
-use super::slots::{Role, Slot, SlotTable};
+use super::listed::Listed;
+use super::slots::{Owners, Role, Slot, SlotTable};
 use super::software::Function;
 use crate::btf::{NameId, Names};
-use crate::description::orti::{Formula, Orti, Width};
+use crate::description::orti::{EnumValue, Formula, Orti, Width};
 use crate::description::profile::{EntryMark, Profile};
 use crate::description::{Application, ApplicationCore};
+use crate::error::did_you_mean;
 use crate::map::{EntityFacts, Gap};
 use crate::names::IdMap;
 use crate::words::words;
@@ -123,6 +125,8 @@ pub(super) struct CoreModel {
     pub name: NameId,
     /// The first core with the same OS image: itself, unless one OS runs several cores (see [`images`]).
     pub image: usize,
+    /// The first core of its control unit.
+    pub ecu: usize,
     pub running_task: Option<Attribute>,
     pub running_isr: Option<Attribute>,
     pub service: Option<Attribute>,
@@ -166,8 +170,14 @@ pub struct Model {
     pub(super) shared_masks: Vec<SharedMask>,
     /// What the description says about entities.
     pub(super) described: Vec<EntityFacts>,
+    /// Handlers of which several OS images are known to have one each (rule I9).
+    pub(super) shared_handlers: HashSet<String>,
+    /// The names that the description lists.
+    pub(super) listed: Listed,
     /// Contradictions between the description and the ORTI text; shown as diagnostics.
     pub findings: Vec<String>,
+    /// Names in the description that nothing has; shown as diagnostics.
+    pub unknown: Vec<String>,
 }
 
 impl Model {
@@ -177,8 +187,14 @@ impl Model {
         let sim = names.intern("SIM");
         let shared = setup.profile.kernel.shared.clone();
         let images = images(&setup.cores);
+        let units = setup.cores.iter().map(|core| core.ecu).collect();
         let mut model = Model {
-            slots: SlotTable::new(shared, images.clone(), &setup.aliases, &setup.signals),
+            slots: SlotTable::new(
+                shared,
+                Owners { images: images.clone(), units },
+                &setup.aliases,
+                &setup.signals,
+            ),
             cores: Vec::new(),
             tasks: Vec::new(),
             sems: Vec::new(),
@@ -194,7 +210,10 @@ impl Model {
             coalescing: setup.coalescing,
             shared_masks: Vec::new(),
             described: Vec::new(),
+            shared_handlers: shared_handlers(&setup.cores, &images),
+            listed: Listed::new(setup),
             findings: Vec::new(),
+            unknown: Vec::new(),
         };
         for (ix, core) in setup.cores.iter().enumerate() {
             model.add_core(ix, images[ix], core);
@@ -214,8 +233,17 @@ impl Model {
                 Some(t) => {
                     model.task_functions.insert(function.clone(), t);
                 }
-                None => model.findings.push(format!("task_functions names the unknown task '{task}'")),
+                None => {
+                    let known = model.tasks.iter().map(|t| model.names.text(t.name));
+                    let near = near(did_you_mean(task, known));
+                    let message = format!("task_functions: no ORTI file has the task '{task}'{near}");
+                    model.unknown.push(message);
+                }
             }
+        }
+        for (path, nearest) in model.slots.unused_aliases() {
+            let near = near(nearest);
+            model.unknown.push(format!("aliases: no rule needs '{path}' of the ORTI files{near}"));
         }
         model.described = model.described(setup);
         model
@@ -290,6 +318,7 @@ impl Model {
     }
 
     pub(super) fn function(&mut self, text: &str) -> Option<Function> {
+        self.listed.function(text);
         if self.category1.contains(text) {
             Some(Function::Category1(self.names.intern(text)))
         } else if self.runnables.contains(text) {
@@ -308,6 +337,37 @@ impl Model {
     }
 }
 
+/// Names of handlers that several OS images have: a symbol with several addresses, or in symbol tables that
+/// differ; a label of RUNNINGISR2 in several ORTI files.
+fn shared_handlers(cores: &[ApplicationCore], images: &[usize]) -> HashSet<String> {
+    let mut places: HashMap<&str, HashSet<(usize, u64)>> = HashMap::new();
+    let mut labelled: HashMap<&str, HashSet<usize>> = HashMap::new();
+    for (ix, core) in cores.iter().enumerate().filter(|(ix, _)| images[*ix] == *ix) {
+        // One symbol table for all images tells them apart by addresses; control units have their own.
+        let same =
+            |other: &ApplicationCore| other.ecu == core.ecu && other.symbols.iter().eq(core.symbols.iter());
+        let table = cores.iter().position(same).unwrap_or(ix);
+        for (address, name) in core.symbols.iter() {
+            places.entry(name).or_default().insert((table, address));
+        }
+        let labels = core.orti.iter().flat_map(|orti| {
+            ["RUNNINGISR2", "RUNNINGISR"].into_iter().filter_map(|a| orti.attribute_type("OS", a))
+        });
+        for element in labels.flat_map(|labels| labels.elements()) {
+            if let EnumValue::Integer(_) = element.value {
+                labelled.entry(&element.label).or_default().insert(ix);
+            }
+        }
+    }
+    let several = places.iter().filter(|(_, of)| of.len() > 1).map(|(name, _)| *name);
+    let labelled = labelled.iter().filter(|(_, of)| of.len() > 1).map(|(name, _)| *name);
+    several.chain(labelled).map(str::to_owned).collect()
+}
+
+fn near(name: Option<&str>) -> String {
+    name.map_or(String::new(), |name| format!("; did you mean '{name}'?"))
+}
+
 /// For every core, the first one that runs the same OS image. Cores that name the same ORTI file run one OS
 /// if that file distinguishes them by several OS objects or by an index (`RUNNINGTASK[1]`). Tasks, resources
 /// and alarms then belong to the image, and all its cores see its variables. Otherwise each core has an OS of
@@ -318,7 +378,7 @@ fn images(cores: &[ApplicationCore]) -> Vec<usize> {
         a.objects == b.objects && a.types == b.types && (a.objects("OS").count() > 1 || indexed())
     };
     let same = |a: &ApplicationCore, b: &ApplicationCore| {
-        a.orti.as_ref().zip(b.orti.as_ref()).is_some_and(|(a, b)| one_image(a, b))
+        a.ecu == b.ecu && a.orti.as_ref().zip(b.orti.as_ref()).is_some_and(|(a, b)| one_image(a, b))
     };
     let first = |ix: usize, core: &ApplicationCore| {
         cores[..ix].iter().position(|other| same(other, core)).unwrap_or(ix)

@@ -117,7 +117,7 @@ fn run_steps(setup: &Settings, steps: &[Step], begin: i64, end: i64) -> Run {
             Output::Assumed(e) => derive.assumed(e, &names),
             Output::Known(known) => derive.known(known, &names),
             Output::Lost { process, time } => derive.lose(*process, *time, &names),
-            Output::Closing(_) => {}
+            Output::Closing(_) | Output::Handler { .. } => {}
             Output::Gap { core, begin, end } => derive.gap(*core, *begin, *end, &names),
         }
     }
@@ -128,6 +128,7 @@ fn run_steps(setup: &Settings, steps: &[Step], begin: i64, end: i64) -> Run {
 
 fn line(output: &Output, names: &Names) -> String {
     let e = match output {
+        Output::Handler { isr, process } => return format!("{isr:?} is {process:?}"),
         Output::Gap { core, begin, end } => return format!("gap {} {begin} {end}", names.text(*core)),
         Output::Event(e) | Output::Closing(e) | Output::Assumed(e) => e,
         Output::Known(_) | Output::Lost { .. } => return format!("{output:?}"),

@@ -1,0 +1,137 @@
+//! Whether a recording has what a selection names: a name, type or window that selects nothing is a mistake
+//! of the user. Not for selections whose parts only have nothing in common.
+
+use super::{Selection, pattern};
+use crate::btf::EntityType;
+use crate::engine::{Param, Session};
+use crate::error::{Error, Result};
+use crate::schema::{TableSpec, columns, tables};
+use std::collections::BTreeSet;
+
+/// Where names of entities are, the small tables first.
+const NAMED: &[(&TableSpec, &[&str])] = &[
+    (tables::ENTITY, &[columns::entity::ENTITY]),
+    (tables::PROCESS_INSTANCE, &[columns::process_instance::PROCESS]),
+    (tables::RUNNABLE_INSTANCE, &[columns::runnable_instance::RUNNABLE]),
+    (tables::PROCESS_STATE, &[columns::process_state::CORE]),
+    (
+        tables::GRASP_EVENT,
+        &[
+            columns::grasp_event::PROCESSOR,
+            columns::grasp_event::TASK,
+            columns::grasp_event::SERVER,
+            columns::grasp_event::MUTEX,
+            columns::grasp_event::SEMAPHORE,
+            columns::grasp_event::BUFFER,
+        ],
+    ),
+    (tables::BTF_EVENT, &[columns::btf_event::TARGET, columns::btf_event::SOURCE]),
+    (tables::FUNCTION_EVENT, &[columns::function_event::FUNCTION]),
+    (tables::DATA_EVENT, &[columns::data_event::VARIABLE]),
+];
+
+impl Selection {
+    /// Checks names, types and window against the recording that is selected.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Usage`] for a name that nothing in the recording has, with a suggestion;
+    /// for a type that BTF does not have, or that no event of the recording is of; for a window that ends
+    /// before it begins, or lies outside of the recording.
+    pub(crate) fn check(&self, session: &Session, recording: &str) -> Result<()> {
+        self.check_window(session, recording)?;
+        check_names(session, recording, &self.entities)?;
+        self.types.iter().try_for_each(|word| check_type(session, recording, word))
+    }
+
+    /// Names in addition the processes that are handlers of a name that cores share: BTF has one name for
+    /// them (rule I9 of docs/mapping.md).
+    ///
+    /// # Errors
+    /// Those of a query.
+    pub(crate) fn with_handlers(&self, session: &Session, recording: &str) -> Result<Self> {
+        let mut all = self.clone();
+        if !all.entities.is_empty() {
+            let sql =
+                "SELECT DISTINCT process FROM process_instance WHERE recording = $recording AND type = 'I'";
+            let mut handlers = session.names(sql, &[("recording", recording.into())])?;
+            handlers.retain(|isr| self.entities.iter().any(|word| pattern::fits_on_core(word, isr)));
+            all.entities.extend(handlers);
+        }
+        Ok(all)
+    }
+
+    /// Checks the window only.
+    ///
+    /// # Errors
+    /// As [`Selection::check`].
+    pub(crate) fn check_window(&self, session: &Session, recording: &str) -> Result<()> {
+        session.database().check_window(Some(recording), self.from, self.to)
+    }
+}
+
+/// Fails for the first of the names and patterns that nothing in the recording has.
+pub(crate) fn check_names(session: &Session, recording: &str, names: &[String]) -> Result<()> {
+    for name in names {
+        let (is, like) = match pattern::is_pattern(name) {
+            true => ("LIKE", pattern::like(name)),
+            false => ("=", name.clone()),
+        };
+        let params = [("recording", Param::from(recording)), ("name", Param::from(like.as_str()))];
+        let mut found = false;
+        for (table, column) in places(session, recording) {
+            let sql = format!(
+                "SELECT {column} FROM {table} WHERE recording = $recording AND {column} {is} $name LIMIT 1"
+            );
+            found = found || !session.names(&sql, &params)?.is_empty();
+        }
+        if !found {
+            let error = Error::usage(format!("recording '{recording}' has no entity '{name}'"));
+            let known = known_names(session, recording)?;
+            return Err(error.hint_near(name, known.iter().map(String::as_str), |_| {
+                "`SELECT DISTINCT target_type, target FROM btf_event` lists the entities".to_owned()
+            }));
+        }
+    }
+    Ok(())
+}
+
+fn known_names(session: &Session, recording: &str) -> Result<BTreeSet<String>> {
+    let mut known = BTreeSet::new();
+    for (table, column) in places(session, recording) {
+        let sql = format!("SELECT DISTINCT {column} FROM {table} WHERE recording = $recording");
+        known.extend(session.names(&sql, &[("recording", recording.into())])?);
+    }
+    Ok(known)
+}
+
+/// Tables that the recording has, and their columns of names.
+fn places<'a>(
+    session: &'a Session,
+    recording: &'a str,
+) -> impl Iterator<Item = (&'static str, &'static str)> + 'a {
+    let here = NAMED.iter().filter(|(table, _)| session.database().has(table, recording));
+    here.flat_map(|(table, columns)| columns.iter().map(|column| (table.name, *column)))
+}
+
+/// Fails for a type that BTF does not have, or that no event of the recording is of.
+pub(crate) fn check_type(session: &Session, recording: &str, word: &str) -> Result<()> {
+    // Cores have no events, and tables that are read as they are have no types.
+    let known = EntityType::parse_tolerant(word);
+    if known == Some(EntityType::Core) || !session.database().has(tables::BTF_EVENT, recording) {
+        return Ok(());
+    }
+    let recording = ("recording", Param::from(recording));
+    let sql = "SELECT target_type FROM btf_event WHERE recording = $recording AND is_type(target_type, $word) LIMIT 1";
+    if !session.names(sql, &[recording.clone(), ("word", word.into())])?.is_empty() {
+        return Ok(());
+    }
+    if known.is_none() {
+        let words = EntityType::ALL.into_iter().map(EntityType::as_str);
+        let error = Error::usage(format!("there is no type '{word}'"));
+        return Err(error.hint_near(word, words, |all| format!("the types are: {all}")));
+    }
+    let sql = "SELECT DISTINCT target_type FROM btf_event WHERE recording = $recording";
+    let types = session.names(sql, &[recording])?.join(", ");
+    Err(Error::usage(format!("the recording has no event of type '{word}'"))
+        .hint(format!("its types are: {types}")))
+}
