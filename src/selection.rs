@@ -8,7 +8,7 @@ use crate::engine::{Param, ResultStream, Session};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnType, TableSpec, columns, tables};
 
-pub(crate) use known::{check_names, check_type};
+pub(crate) use known::{check_names, check_types};
 
 /// A part of a database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 use super::after::After;
 use super::forget::forget_mapping;
 use super::ingest_options::Options;
+use super::map::{MAPPERS, MapperEntry};
 use super::parts::ROWS_OUT;
 use super::read::ReadInput;
 use super::recognise::Opened;
@@ -13,7 +14,7 @@ use crate::description::{Description, StoredSetup};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{FormatInfo, Gap, InputEnd, TraceFormat};
 use crate::options::OptionValues;
-use crate::schema::{GapView, SourceView, tables};
+use crate::schema::{GapView, SourceView, TableSpec, tables};
 use crate::store::{Transaction, read_batches};
 use arrow::array::RecordBatch;
 use serde::{Deserialize, Serialize};
@@ -209,10 +210,22 @@ impl Continued {
         of_piece
     }
 
-    /// Removes what was mapped of the pieces before; returns the findings that stay.
-    pub fn forget_mapping(&self, tx: &mut Transaction) -> Result<Vec<RecordBatch>> {
-        // No mapper of a format that can be continued has tables of its own.
-        forget_mapping(tx, &self.name, &[])
+    /// Removes what was mapped of the pieces before; returns the findings that stay. The next mapping also
+    /// knows `idle_tasks`, which came with this piece.
+    pub fn forget_mapping(&self, tx: &mut Transaction, idle_tasks: Vec<String>) -> Result<Vec<RecordBatch>> {
+        let mut native_tables: &[&TableSpec] = &[];
+        if let Some(mut setup) = MappingSetup::read(tx, &self.name)? {
+            if let Some(mapper) = &setup.mapper {
+                native_tables = MapperEntry::named(MAPPERS, mapper, &self.name)?.native_tables;
+            }
+            let new = idle_tasks.into_iter().filter(|pattern| !setup.idle_tasks.contains(pattern));
+            let new: Vec<_> = new.collect();
+            if !new.is_empty() {
+                setup.idle_tasks.extend(new);
+                setup.write(tx, &self.name)?;
+            }
+        }
+        forget_mapping(tx, &self.name, native_tables)
     }
 
     /// The ends of the inputs that `inputs` go on with.

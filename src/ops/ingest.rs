@@ -232,7 +232,7 @@ fn one(
     match (&continued, setup) {
         (Some(continued), _) => {
             header = stored_header(&tables, name)?;
-            kept = continued.forget_mapping(&mut tables)?;
+            kept = continued.forget_mapping(&mut tables, more_idle_tasks)?;
         }
         (None, Some(setup)) => {
             MappingSetup { left_out: options.keep.is_some(), idle_tasks: more_idle_tasks, ..setup }

@@ -28,7 +28,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::picture::{Grid, Picture, exact, length};
 use crate::schema::columns::process_instance;
 use crate::schema::{tables, view};
-use crate::selection::{Selection, check_names, check_type};
+use crate::selection::{Selection, check_names, check_types};
 use crate::store::{Scan, Within};
 use crate::time::TimeScale;
 use natural::natural;
@@ -162,11 +162,10 @@ fn check_words(session: &Session, recordings: &[String], selection: &Selection) 
         in_any(&|recording| check_names(session, recording, std::slice::from_ref(name)))?;
     }
     // Pictures have kinds of rows of their own, which `Show` knows.
-    let of_btf = |word: &&String| EntityType::parse_tolerant(word).is_some();
-    for word in selection.types.iter().filter(of_btf) {
-        in_any(&|recording| check_type(session, recording, word))?;
+    match selection.types.iter().all(|word| EntityType::parse_tolerant(word).is_some()) {
+        true => in_any(&|recording| check_types(session, recording, &selection.types)),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// The requested window, or the whole recording.

@@ -106,8 +106,11 @@ fn what_is_asked_for_is_shown() {
     assert_eq!(of(&["R"], &[], Rows::Both).0, "runnable:T_1");
     assert_eq!(of(&[], &["T_1"], Rows::Task).0, "task:T_1 runnable:T_1");
     assert_eq!(of(&[], &["Core_2"], Rows::Core).0, "core:Core_2");
-    let (ids, notes) = of(&[], &["T_9"], Rows::Task);
-    assert!(ids.is_empty() && notes.contains("'T_9'"), "{ids} {notes}");
+    let (_dir, session) = fixture::engine(&["r"]);
+    let mut request = request();
+    request.selection.entities = vec!["T_9".to_owned()];
+    let error = plot(&session, &request).unwrap_err();
+    assert_eq!(error.hints(), ["did you mean 'T_1'?"]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! did not run, and what nothing has. Not for values.
 
 use super::Verdict;
+use crate::btf::Action;
 use crate::chain::ChainStep;
 use crate::engine::Session;
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
@@ -57,7 +58,9 @@ impl<'a> Known<'a> {
             let source = step.source.as_deref().into_iter();
             let mut names = source.chain([step.entity.as_str()]);
             let described = self.described()?;
-            let verdict = match names.all(|name| described.contains(name)) {
+            let is_action = Action::parse_tolerant(&step.action).is_some();
+            let is_known = is_action && names.all(|name| described.contains(name));
+            let verdict = match is_known {
                 true => Verdict::NoSamples,
                 false => Verdict::Unknown,
             };

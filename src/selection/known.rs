@@ -40,7 +40,7 @@ impl Selection {
     pub(crate) fn check(&self, session: &Session, recording: &str) -> Result<()> {
         self.check_window(session, recording)?;
         check_names(session, recording, &self.entities)?;
-        self.types.iter().try_for_each(|word| check_type(session, recording, word))
+        check_types(session, recording, &self.types)
     }
 
     /// Names in addition the processes that are handlers of a name that cores share: BTF has one name for
@@ -113,25 +113,38 @@ fn places<'a>(
     here.flat_map(|(table, columns)| columns.iter().map(|column| (table.name, *column)))
 }
 
-/// Fails for a type that BTF does not have, or that no event of the recording is of.
-pub(crate) fn check_type(session: &Session, recording: &str, word: &str) -> Result<()> {
+/// Fails for a word that is no type of BTF, and if no event of the recording is of any of the types.
+pub(crate) fn check_types(session: &Session, recording: &str, words: &[String]) -> Result<()> {
     // Cores have no events, and tables that are read as they are have no types.
-    let known = EntityType::parse_tolerant(word);
-    if known == Some(EntityType::Core) || !session.database().has(tables::BTF_EVENT, recording) {
-        return Ok(());
+    let is_core = |word: &String| EntityType::parse_tolerant(word) == Some(EntityType::Core);
+    let here = session.database().has(tables::BTF_EVENT, recording);
+    if !here || words.is_empty() || words.iter().any(is_core) {
+        return words.iter().try_for_each(|word| check_word(word));
     }
-    let recording = ("recording", Param::from(recording));
-    let sql = "SELECT target_type FROM btf_event WHERE recording = $recording AND is_type(target_type, $word) LIMIT 1";
-    if !session.names(sql, &[recording.clone(), ("word", word.into())])?.is_empty() {
-        return Ok(());
-    }
-    if known.is_none() {
-        let words = EntityType::ALL.into_iter().map(EntityType::as_str);
-        let error = Error::usage(format!("there is no type '{word}'"));
-        return Err(error.hint_near(word, words, |all| format!("the types are: {all}")));
-    }
+    let params = [("recording", Param::from(recording))];
     let sql = "SELECT DISTINCT target_type FROM btf_event WHERE recording = $recording";
-    let types = session.names(sql, &[recording])?.join(", ");
-    Err(Error::usage(format!("the recording has no event of type '{word}'"))
-        .hint(format!("its types are: {types}")))
+    let present = session.names(sql, &params)?;
+    let same = |a: &str, b: &str| match EntityType::parse_tolerant(a) {
+        Some(kind) => EntityType::parse_tolerant(b) == Some(kind),
+        None => a == b,
+    };
+    let (occur, absent): (Vec<&String>, Vec<&String>) =
+        words.iter().partition(|word| present.iter().any(|kind| same(word, kind)));
+    absent.iter().try_for_each(|word| check_word(word))?;
+    if !occur.is_empty() {
+        return Ok(());
+    }
+    let absent: Vec<_> = absent.iter().map(|word| format!("'{word}'")).collect();
+    Err(Error::usage(format!("the recording has no event of type {}", absent.join(", ")))
+        .hint(format!("its types are: {}", present.join(", "))))
+}
+
+/// Fails for a word that is no type of BTF.
+fn check_word(word: &str) -> Result<()> {
+    if EntityType::parse_tolerant(word).is_some() {
+        return Ok(());
+    }
+    let words = EntityType::ALL.into_iter().map(EntityType::as_str);
+    let error = Error::usage(format!("there is no type '{word}'"));
+    Err(error.hint_near(word, words, |all| format!("the types are: {all}")))
 }

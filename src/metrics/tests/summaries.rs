@@ -128,7 +128,8 @@ fn windows_are_half_open_and_clip_loads() {
         summary(&session, "CPULoad", &window(Some(260), Some(9999)))[0],
         "T_1 Core_1 1 0 16.667 16.667 16.667 260 260"
     );
-    assert!(summary(&session, "CPULoad", &window(Some(500), Some(600))).is_empty());
+    let outside = summaries(&session, &["CPULoad".into()], &window(Some(500), Some(600))).unwrap_err();
+    assert_eq!(outside.hints(), ["recording 'r' lasts from 0 ns to 320 ns"]);
 }
 
 #[test]

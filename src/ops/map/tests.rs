@@ -72,7 +72,10 @@ impl StoredRows for Memory {
 
 fn line(output: &Output, names: &Names) -> String {
     let e = match output {
-        Output::Handler { isr, process } => return format!("{isr:?} is {process:?}"),
+        Output::Handler { isr, process } => {
+            let [isr, process] = [isr, process].map(|(name, n)| format!("{}/{n}", names.text(*name)));
+            return format!("{isr} is {process}");
+        }
         Output::Gap { core, begin, end } => return format!("gap {} {begin} {end}", names.text(*core)),
         Output::Event(e) | Output::Closing(e) | Output::Assumed(e) => e,
         Output::Known(known) => return format!("{} {known:?}", names.text(known.process.0)),
