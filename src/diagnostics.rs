@@ -21,10 +21,6 @@ words! {
 /// is strict.
 pub const UNKNOWN_NAME: &str = "unknown-name";
 
-/// The code of findings about names in a description that do not occur, and that resemble no other: what they
-/// name may not have run. Warnings, also where the user is strict.
-pub const ABSENT_NAME: &str = "absent-name";
-
 /// One located finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {

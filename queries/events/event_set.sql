@@ -8,7 +8,7 @@
 -- column: set_by_instance integer Instance of that.
 -- column: clear_at time When the task cleared it; NULL if the recording does not show that before the next setting.
 -- column: latency duration From the setting to the clearing.
--- column: lost boolean True if it was set again before it was cleared: the task sees only one setting.
+-- column: lost boolean True if it was set again before it was cleared; NULL if a gap may hide that.
 WITH
     step AS (
         SELECT
@@ -21,6 +21,22 @@ WITH
         SELECT *, lead(action) OVER w AS next_action, lead(time) OVER w AS next_at
         FROM step
         WINDOW w AS (PARTITION BY recording, owner, event ORDER BY time, seq)
+    ),
+    -- Tasks that were seen on one core only.
+    home AS (
+        SELECT recording, process, min(core) AS core
+        FROM process_instance
+        GROUP BY recording, process
+        HAVING count(DISTINCT core) = 1
+    ),
+    setting AS (
+        SELECT
+            f.*,
+            coalesce(gap_after(f.recording, h.core, f.time) < f.next_at, false) AS is_clearing_unknown,
+            coalesce(gap_after(f.recording, NULL, f.time) < f.next_at, false) AS is_next_unknown
+        FROM followed AS f
+        LEFT JOIN home AS h ON f.recording = h.recording AND f.owner = h.process
+        WHERE is_action(f.action, 'set_event')
     )
 SELECT
     recording,
@@ -29,8 +45,7 @@ SELECT
     time AS set_at,
     source AS set_by,
     source_instance AS set_by_instance,
-    CASE WHEN is_action(next_action, 'clear_event') THEN next_at END AS clear_at,
-    CASE WHEN is_action(next_action, 'clear_event') THEN next_at - time END AS latency,
-    coalesce(is_action(next_action, 'set_event'), false) AS lost
-FROM followed
-WHERE is_action(action, 'set_event')
+    CASE WHEN is_action(next_action, 'clear_event') AND NOT is_clearing_unknown THEN next_at END AS clear_at,
+    CASE WHEN is_action(next_action, 'clear_event') AND NOT is_clearing_unknown THEN next_at - time END AS latency,
+    CASE WHEN NOT is_next_unknown THEN coalesce(is_action(next_action, 'set_event'), false) END AS lost
+FROM setting

@@ -5,7 +5,7 @@
 -- column: process text Task that waits; the event is its own.
 -- column: instance integer Instance that waits.
 -- column: wait_at time When it began to wait.
--- column: set_at time When the event was set; `wait_at` when it was set already, NULL when the task went on without it.
+-- column: set_at time When the event was set; `wait_at` when it was set already, NULL if nothing shows when.
 -- column: set_by text Process or stimulus that set it.
 -- column: waited duration From the wait to the setting.
 WITH
@@ -21,6 +21,7 @@ WITH
             *,
             lag(action) OVER w AS before,
             lag(source) OVER w AS before_by,
+            lag(time) OVER w AS before_at,
             lead(action) OVER w AS next_action,
             lead(time) OVER w AS next_at,
             lead(source) OVER w AS next_by
@@ -29,17 +30,22 @@ WITH
     ),
     wait AS (
         SELECT
-            *,
-            CASE
-                WHEN is_action(before, 'set_event') THEN time
-                WHEN is_action(next_action, 'set_event') THEN next_at
-            END AS set_at,
-            CASE
-                WHEN is_action(before, 'set_event') THEN before_by
-                WHEN is_action(next_action, 'set_event') THEN next_by
-            END AS set_by
-        FROM around
+            a.*,
+            is_action(before, 'set_event') AND coalesce(gap_after(a.recording, p.core, before_at) >= time, true)
+                AS is_set,
+            is_action(next_action, 'set_event') AND coalesce(gap_after(a.recording, p.core, time) >= next_at, true)
+                AS is_set_later
+        FROM around AS a
+        LEFT JOIN process_instance AS p
+            ON a.recording = p.recording AND a.source = p.process AND a.source_instance = p.instance
         WHERE is_action(action, 'wait_event')
+    ),
+    answered AS (
+        SELECT
+            *,
+            CASE WHEN is_set THEN time WHEN is_set_later THEN next_at END AS set_at,
+            CASE WHEN is_set THEN before_by WHEN is_set_later THEN next_by END AS set_by
+        FROM wait
     )
 SELECT
     recording,
@@ -50,4 +56,4 @@ SELECT
     set_at,
     set_by,
     set_at - time AS waited
-FROM wait
+FROM answered

@@ -45,22 +45,23 @@ pub(super) fn each_row<C: ResultColumns>(
     Ok(())
 }
 
-/// Times at which processes hold a semaphore. A time without an end lasts until the next one, or to the end.
+/// Times at which processes hold a semaphore. A time without an end lasts until the next one, to the gap in
+/// which it may have ended, or to the end.
 const HOLDS: &str = "
     WITH hold AS (
         SELECT semaphore, process, instance, assigned_at,
             coalesce(released_at,
-                lead(assigned_at) OVER (PARTITION BY semaphore, process, instance ORDER BY assigned_at),
-                $last) AS until
+                least(lead(assigned_at) OVER (PARTITION BY semaphore, process, instance ORDER BY assigned_at),
+                    lost_at, $last)) AS until
         FROM semaphore_hold WHERE recording = $recording AND assigned_at < $to
     )
     SELECT semaphore, process, instance, assigned_at, until FROM hold WHERE until >= $from
     ORDER BY assigned_at, semaphore, process, instance";
 
 const WAITS: &str = "
-    SELECT semaphore, process, instance, request_at, coalesce(assigned_at, $last) AS until
+    SELECT semaphore, process, instance, request_at, coalesce(assigned_at, lost_at, $last) AS until
     FROM semaphore_wait
-    WHERE recording = $recording AND request_at < $to AND coalesce(assigned_at, $last) >= $from
+    WHERE recording = $recording AND request_at < $to AND coalesce(assigned_at, lost_at, $last) >= $from
         AND coalesce(waited, 1) > 0
     ORDER BY request_at, semaphore, process, instance";
 

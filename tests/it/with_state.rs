@@ -139,7 +139,7 @@ impl Whole {
         let _ = fs::remove_dir_all(self.bench.path().join("slice.db"));
         self.bench.ok(&["ingest", "slice.db", "slice.btf", "-q"]);
         let last = Event::all(&text).map(|event| event.time()).max().unwrap_or(from);
-        // BTF knows the handlers of one name on several cores by that name, and counts them together (rule I9).
+        // BTF knows the handlers of one name on several cores by that name, and counts them as one (I9).
         let sql = format!(
             "SELECT regexp_replace(process, '^Core_[0-9]+\\.', '') AS process, type, \
              CASE type WHEN 'T' THEN instance END AS instance, state, greatest(begin_at, {from}) AS b, least(end_at, {last}) AS e \

@@ -21,7 +21,7 @@ use arrow::util::display::{ArrayFormatter, FormatOptions};
 use btfdb::internals::{Requirements, Unit};
 use btfdb::{
     Control, Database, Description, FORMATS, IngestOptions, Metric, MetricFilter, Param, RealDisk, Session,
-    SessionOptions, TimeScale, ingest, plan, summaries,
+    SessionOptions, Severity, TimeScale, ingest, plan, summaries,
 };
 use sqllogictest::{DBOutput, DefaultColumnType, Runner};
 use std::path::{Path, PathBuf};
@@ -138,9 +138,12 @@ fn make(database: &Path, recordings: &[PathBuf]) {
     empty.unwrap().commit().unwrap();
     for path in recordings {
         let plans = plan(std::slice::from_ref(path), &Description::default(), FORMATS).unwrap();
-        let options = IngestOptions { strict: true, threads: 2, ..IngestOptions::default() };
+        let options = IngestOptions { threads: 2, ..IngestOptions::default() };
         let control = Arc::new(Control::default());
-        ingest(Arc::new(RealDisk), database, &plans, &options, &control).unwrap();
+        let reports = ingest(Arc::new(RealDisk), database, &plans, &options, &control).unwrap();
+        // Not strict: descriptions list names of what never ran in some recordings.
+        let errors: u64 = reports.iter().map(|report| report.log.count_at_least(Severity::Error)).sum();
+        assert_eq!(errors, 0, "{}", path.display());
     }
 }
 

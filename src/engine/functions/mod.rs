@@ -3,7 +3,7 @@
 mod argument;
 mod checked;
 pub(super) mod exact_sums;
-mod gap_between;
+mod gaps;
 mod mode;
 mod stddev;
 mod sum;
@@ -38,6 +38,7 @@ pub(super) fn aggregates() -> Vec<AggregateUDF> {
 /// All functions of one row, for the tables of a database.
 pub(super) fn functions(database: &Arc<Database>) -> Vec<ScalarUDF> {
     let mut functions = of_rows();
-    functions.extend([gap_between::gap_between(Arc::clone(database)), windows::windows()]);
+    functions.extend(gaps::functions(database));
+    functions.push(windows::windows());
     functions
 }

@@ -4,7 +4,6 @@
 use super::blocks::Table;
 use super::slots::{is_below, path_of};
 use crate::description::Application;
-use crate::diagnostics::{ABSENT_NAME, UNKNOWN_NAME};
 use crate::error::did_you_mean;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,19 +50,19 @@ impl Listed {
         self.functions.insert(text.to_owned());
     }
 
-    /// A code and a sentence for each listed name that the recording does not have: unknown if one of the
-    /// `others` may have been meant, else absent. `excused`: functions that need not occur.
-    pub fn missing(&self, others: &Others, excused: impl Fn(&str) -> bool) -> Vec<(&'static str, String)> {
+    /// A sentence for each listed name that the recording does not have, with the nearest of the `others`.
+    /// `excused`: functions that need not occur.
+    pub fn missing(&self, others: &Others, excused: impl Fn(&str) -> bool) -> Vec<String> {
         let none = BTreeSet::new();
         let of = |table: Table| others.get(&table).unwrap_or(&none);
         let lists_functions = self.entries.iter().find(|e| e.of == Table::Functions);
         let no_functions = self.functions.is_empty() && of(Table::Functions).is_empty();
         let mut sentences = Vec::new();
         if let (true, Some(first)) = (no_functions, lists_functions) {
-            let (key, name) = (first.key, &first.name);
-            let text =
-                format!("the recording has no function events, so that {key} like '{name}' cannot occur");
-            sentences.push((ABSENT_NAME, text));
+            sentences.push(format!(
+                "the recording has no function events, so that {} like '{}' cannot occur",
+                first.key, first.name
+            ));
         }
         for Entry { key, name, of: table } in &self.entries {
             let (occurs, kind, other) = match table {
@@ -76,14 +75,12 @@ impl Listed {
                 continue;
             }
             let near = did_you_mean(name, of(*table).iter().map(String::as_str));
-            let (code, hint) = match near {
-                Some(near) => (UNKNOWN_NAME, format!("; did you mean '{near}'?")),
-                None if of(other).contains(name) => {
-                    (UNKNOWN_NAME, format!("; there is a {} of that name", word(other)))
-                }
-                None => (ABSENT_NAME, String::new()),
+            let hint = match near {
+                Some(near) => format!("; did you mean '{near}'?"),
+                None if of(other).contains(name) => format!("; there is a {} of that name", word(other)),
+                None => String::new(),
             };
-            sentences.push((code, format!("{key}: there is no {kind} '{name}' in the trace{hint}")));
+            sentences.push(format!("{key}: there is no {kind} '{name}' in the trace{hint}"));
         }
         sentences
     }
@@ -132,22 +129,17 @@ mod tests {
             (Table::Data, set(&["SIG_1", "speed"])),
             (Table::Functions, set(&["R_1a", "main"])),
         ]);
-        let unknown = |text: &str| (UNKNOWN_NAME, text.to_owned());
-        let absent = |text: &str| (ABSENT_NAME, text.to_owned());
         let expected = [
-            unknown("signals: there is no variable 'SIG_X' in the trace; did you mean 'SIG_1'?"),
-            absent("aliases: there is no variable 'lost' in the trace"),
-            unknown("runnables: there is no function 'R_1x' in the trace; did you mean 'R_1a'?"),
-            unknown("runnables: there is no function 'speed' in the trace; there is a variable of that name"),
+            "signals: there is no variable 'SIG_X' in the trace; did you mean 'SIG_1'?",
+            "aliases: there is no variable 'lost' in the trace",
+            "runnables: there is no function 'R_1x' in the trace; did you mean 'R_1a'?",
+            "runnables: there is no function 'speed' in the trace; there is a variable of that name",
         ];
         assert_eq!(listed.missing(&others, |name| name == "FuncT_1"), expected);
         let none = listed.missing(&Others::new(), |_| false);
-        assert!(none.last().is_some_and(|(_, text)| text.contains("FuncT_1")), "{none:?}");
+        assert!(none.last().is_some_and(|text| text.contains("FuncT_1")), "{none:?}");
         let of_no_functions = Listed { functions: BTreeSet::new(), ..listed };
         let first = of_no_functions.missing(&Others::new(), |_| false).swap_remove(0);
-        assert_eq!(
-            first.1,
-            "the recording has no function events, so that runnables like 'R_1x' cannot occur"
-        );
+        assert_eq!(first, "the recording has no function events, so that runnables like 'R_1x' cannot occur");
     }
 }

@@ -146,9 +146,10 @@ impl Machine {
         let never_ran = |function: &str| {
             self.model.task_functions.get(function).is_some_and(|t| self.tasks[*t].next_instance == 0)
         };
-        let unknown = std::mem::take(&mut self.model.unknown).into_iter().map(|text| (UNKNOWN_NAME, text));
-        for (code, message) in unknown.chain(self.model.listed.missing(others, never_ran)) {
-            let (source, severity, text) = (MAP_SOURCE.into(), Severity::Warning, String::new());
+        let missing = self.model.listed.missing(others, never_ran);
+        for message in std::mem::take(&mut self.model.unknown).into_iter().chain(missing) {
+            let (source, text) = (MAP_SOURCE.into(), String::new());
+            let (severity, code) = (Severity::Warning, UNKNOWN_NAME);
             self.log.push(Diagnostic { source, line: None, severity, code, message, text });
         }
     }
