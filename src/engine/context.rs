@@ -44,7 +44,11 @@ pub(super) fn new(threads: usize, memory_limit: Option<u64>, scale: TimeScale) -
     let mut environment = RuntimeEnvBuilder::new().with_disk_manager_builder(disk);
     if let Some(limit) = memory_limit {
         let reservation = SPILL_RESERVATION.min(limit / 16 / threads as u64);
-        config = config.with_sort_spill_reservation_bytes(usize::try_from(reservation).unwrap_or(usize::MAX));
+        let reservation = usize::try_from(reservation).unwrap_or(usize::MAX);
+        config = config.with_sort_spill_reservation_bytes(reservation);
+        // Runs that are joined to be sorted at once take more memory than was counted for them.
+        let at_once = config.options().execution.sort_in_place_threshold_bytes.min(reservation);
+        config = config.with_sort_in_place_threshold_bytes(at_once);
         environment = environment.with_memory_pool(pool(usize::try_from(limit).unwrap_or(usize::MAX)));
     }
     let state = SessionStateBuilder::new()

@@ -120,7 +120,8 @@ fn damaged(what: &str) -> Error {
 }
 
 fn exhausted(what: &str) -> Error {
-    let first = what.lines().next().unwrap_or("");
+    let first = what.lines().next().unwrap_or("").trim_end_matches(" as:");
+    let first = first.trim_end_matches(" with top memory consumers (across reservations)");
     Error::new(ErrorKind::Limit, format!("the query needs more memory than it may use: {first}"))
         .hint("raise --memory-limit, or narrow the query (fewer rows before GROUP BY and ORDER BY)")
 }

@@ -281,7 +281,7 @@ fn paired(rows: &[Row]) -> Vec<String> {
 #[test]
 fn sorts_on_the_disk_change_nothing() {
     let dir = folder();
-    let sessions = sessions(dir.path(), Some(3 << 20));
+    let sessions = sessions(dir.path(), Some(4 << 20));
     let size = [30_000, 2000];
     let (l, r) = (left(size[0]), right(size[1]));
     for (at, types) in [["Utf8", "Utf8View"], ["LargeUtf8", "Dictionary(Int32, Utf8)"], ["Int64", "UInt8"]]
