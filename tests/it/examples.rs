@@ -1,4 +1,4 @@
-//! Every example of the help texts and of the README runs as it is written.
+//! Every example of the help texts runs as it is written. Not those of the README (see `tour`).
 
 use crate::continued::{pieces, records};
 use crate::neutrino::machine::{Options, simulate};
@@ -124,17 +124,4 @@ fn of_the_help_texts() {
         }
     }
     assert!(seen >= 26, "only {seen} examples were found");
-}
-
-#[test]
-fn of_the_readme() {
-    let bench = bench();
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let mut seen = 0;
-    for line in readme.lines().filter_map(|l| l.strip_prefix("$ ")).filter(|l| l.starts_with("btfdb ")) {
-        let own = format!("ingest {seen}.db");
-        runs(&bench, &line.replace("ingest engine.db", &own).replace("ingest kernel.db", &own));
-        seen += 1;
-    }
-    assert!(seen >= 30, "only {seen} commands were found");
 }

@@ -47,6 +47,7 @@ mod support;
 #[cfg(unix)]
 mod terminal;
 mod tidy;
+mod tour;
 mod toy;
 mod typed_sql;
 mod with_state;
