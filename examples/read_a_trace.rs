@@ -42,7 +42,7 @@ pub fn run(trace: &Path) -> Result<String> {
             let batches = match rows.content {
                 RowsToMake::Batch(batch, _) => vec![batch],
                 RowsToMake::Later(make) => make()?,
-                RowsToMake::NewTrace(_) => Vec::new(),
+                RowsToMake::NewTrace(_) | RowsToMake::Remark(_) => Vec::new(),
             };
             *tables.entry(rows.table.name).or_default() +=
                 batches.iter().map(|b| b.num_rows()).sum::<usize>();

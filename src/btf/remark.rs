@@ -1,18 +1,46 @@
-//! Comments that mean something to btfdb: BTF has no word for a gap, in which the recorder lost events. Not
-//! other comments.
+//! Comments that mean something to btfdb, because BTF has no words for it: gaps, in which the recorder lost
+//! events, and handlers of one name on several cores. Not other comments.
 
 const GAP: &str = "# gap of ";
 const EVERYTHING: &str = "all cores";
+const HANDLERS: &str = "# on each core another handler: ";
+
+/// What a comment says about the events that follow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remark<'a> {
+    /// The recorder lost events.
+    Gap {
+        /// `None`: of all cores.
+        core: Option<&'a str>,
+        /// Why.
+        reason: &'a str,
+        /// The last instant before it and the first one after it, in the unit of the file.
+        span: (i64, i64),
+    },
+    /// ISRs of this name are another process on each core (rule I9 of docs/mapping.md).
+    Handlers(&'a str),
+}
 
 /// The comment for a gap of a core, or of all of them.
 pub fn gap(core: Option<&str>, reason: &str, (begin, end): (i64, i64), unit: &str) -> String {
     format!("{GAP}{}: {reason}, from {begin} to {end} {unit}", core.unwrap_or(EVERYTHING))
 }
 
-/// The core of the gap that a line tells of; `Some(None)` for a gap of all cores.
-pub fn gap_in(line: &str) -> Option<Option<&str>> {
-    let (core, _) = line.strip_prefix(GAP)?.rsplit_once(": ")?;
-    Some((core != EVERYTHING).then_some(core))
+/// The comment, without its `# `, for ISRs of one name that are another process on each core.
+pub fn handlers(name: &str) -> String {
+    format!("{}{name}", HANDLERS.trim_start_matches("# "))
+}
+
+/// What a line says.
+pub fn read(line: &str) -> Option<Remark<'_>> {
+    if let Some(name) = line.strip_prefix(HANDLERS) {
+        return Some(Remark::Handlers(name.trim()));
+    }
+    let (what, span) = line.strip_prefix(GAP)?.rsplit_once(", from ")?;
+    let (core, reason) = what.rsplit_once(": ")?;
+    let (begin, end) = span.split_once(" to ")?;
+    let span = (begin.parse().ok()?, end.split(' ').next()?.parse().ok()?);
+    Some(Remark::Gap { core: (core != EVERYTHING).then_some(core), reason, span })
 }
 
 #[cfg(test)]
@@ -20,11 +48,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gap_is_written_and_read() {
+    fn remarks_are_written_and_read() {
         let line = gap(Some("Core: 1"), "fifo_overflow", (5, 9), "ns");
         assert_eq!(line, "# gap of Core: 1: fifo_overflow, from 5 to 9 ns");
-        assert_eq!(gap_in(&line), Some(Some("Core: 1")));
-        assert_eq!(gap_in(&gap(None, "lost_buffer", (5, 9), "ns")), Some(None));
-        assert_eq!((gap_in("# gap of time"), gap_in("# a gap"), gap_in("#gap of C: 1")), (None, None, None));
+        let remark = Remark::Gap { core: Some("Core: 1"), reason: "fifo_overflow", span: (5, 9) };
+        assert_eq!(read(&line), Some(remark));
+        let everywhere = Remark::Gap { core: None, reason: "lost_buffer", span: (-5, 9) };
+        assert_eq!(read(&gap(None, "lost_buffer", (-5, 9), "ps")), Some(everywhere));
+        let line = format!("# {}", handlers("I_1"));
+        assert_eq!(read(&line), Some(Remark::Handlers("I_1")));
+        for other in ["# gap of time", "# a gap", "#gap of C: 1", "# gap of C: r, from x to 5 ns"] {
+            assert_eq!(read(other), None);
+        }
     }
 }

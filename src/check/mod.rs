@@ -26,8 +26,9 @@ mod words;
 pub use report::{Finding, Report};
 pub use rules::RULES;
 
+use crate::btf::remark::{self, Remark};
 use crate::btf::spec::{EntityType, EntityTypes, Number, State, Version};
-use crate::btf::{Place, Record, remark};
+use crate::btf::{Place, Record};
 use entities::{Entities, NO_INSTANCE};
 use header::Header;
 use notes::Notes;
@@ -110,7 +111,7 @@ impl Checker {
             return;
         }
         let text = header::uncut(text);
-        if let Some(core) = remark::gap_in(&text) {
+        if let Some(Remark::Gap { core, .. }) = remark::read(&text) {
             self.gap(core);
         }
         match &mut self.held {

@@ -145,6 +145,22 @@ impl Derive {
         self.handlers.insert(isr, process);
     }
 
+    /// An instance of an ISR turns out to be one of a process with another name or number. False if it is
+    /// known to be one already.
+    pub fn begins_as(&mut self, isr: Actor, process: Actor) -> bool {
+        let is_new = !self.handlers.contains_key(&isr);
+        if is_new {
+            self.processes.rename(isr, process);
+            self.handlers.insert(isr, process);
+        }
+        is_new
+    }
+
+    /// The cores of what is open or has run.
+    pub fn cores(&self) -> Vec<NameId> {
+        self.processes.cores()
+    }
+
     /// Adds an event. What occurs has the name that BTF knows it by.
     pub fn event(&mut self, event: &Event, names: &Names) {
         self.entities.occurs(event.target, event.target_type);

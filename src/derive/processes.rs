@@ -74,6 +74,23 @@ impl Processes {
         self.open.get(&(process, instance)).and_then(|o| o.core)
     }
 
+    /// An open instance gets another name and number.
+    pub fn rename(&mut self, from: Actor, to: Actor) {
+        if let Some(mut open) = self.open.remove(&from) {
+            (open.process, open.instance) = to;
+            self.open.insert(to, open);
+        }
+    }
+
+    /// The cores of what is open or has run, each once.
+    pub fn cores(&self) -> Vec<NameId> {
+        let of_open = self.open.values().filter_map(|open| open.core);
+        let mut cores: Vec<_> = self.homes.values().copied().chain(of_open).collect();
+        cores.sort_unstable();
+        cores.dedup();
+        cores
+    }
+
     pub fn event(&mut self, event: &Event, names: &Names, entities: &mut Entities, rows: &mut Rows) {
         if event.action == Action::MtaLimitExceeded {
             let (last, run) = self.lost.entry(event.target).or_default();
@@ -234,7 +251,8 @@ impl Processes {
             let nowhere = open.core.is_none() && !self.homes.contains_key(&open.process);
             let unseen = nowhere && self.gaps.visible_everywhere(open.since) > open.since;
             let is_followed = self.started.get(&open.process).is_some_and(|born| *born > open.born);
-            self.violations.endless += u64::from(is_followed && open.start_at.is_some());
+            // A gap may hide how it ended.
+            self.violations.endless += u64::from(is_followed && open.start_at.is_some() && !open.lost);
             self.violations.occupied += u64::from(open.suspended.is_some() && end > open.since);
             if !open.lost && !unseen {
                 open.leave(end, names, rows);

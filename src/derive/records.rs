@@ -6,7 +6,7 @@ use super::freertos::FreeRtos;
 use super::step::{self, Instances, Step};
 use crate::btf::{Action, EntityType, Event, NameId, Names, Note};
 use crate::error::Result;
-use crate::names::Memo;
+use crate::names::{IdMap, Memo};
 use crate::schema::BtfEventView;
 use arrow::array::RecordBatch;
 
@@ -29,13 +29,51 @@ pub struct FromRecords {
     sources: Memo<Option<NameId>>,
     targets: Memo<Option<NameId>>,
     instances: Instances,
+    /// Names of ISRs that are another process on each core.
+    shared: IdMap<NameId, ()>,
+    /// The next instance of each of these processes.
+    next: IdMap<NameId, i64>,
 }
 
 impl FromRecords {
     pub fn new(dialect: Dialect) -> Self {
         let freertos = (dialect == Dialect::FreeRtos).then(FreeRtos::default);
         let (sources, targets) = (Memo::default(), Memo::default());
-        Self { names: Names::default(), freertos, sources, targets, instances: Instances::default() }
+        Self {
+            names: Names::default(),
+            freertos,
+            sources,
+            targets,
+            instances: Instances::default(),
+            shared: IdMap::default(),
+            next: IdMap::default(),
+        }
+    }
+
+    /// ISRs of this name are another process on each core (rule I9 of docs/mapping.md).
+    pub fn share(&mut self, name: &str) {
+        self.shared.insert(self.names.intern(name), ());
+    }
+
+    /// The trace has a gap here, of a core or of all of them.
+    pub fn gap(&mut self, core: Option<&str>, (begin, end): (i64, i64), derive: &mut Derive) {
+        let cores = match core {
+            Some(core) => vec![self.names.intern(core)],
+            None => derive.cores(),
+        };
+        cores.into_iter().for_each(|core| derive.gap(core, begin, end, &self.names));
+    }
+
+    /// An ISR starts, which may be the process of its core.
+    fn starts(&mut self, event: &Event, derive: &mut Derive) {
+        if self.shared.contains_key(&event.target) {
+            let [core, name] = [event.source, event.target].map(|name| self.names.text(name));
+            let process = self.names.intern(&format!("{core}.{name}"));
+            let next = self.next.entry(process).or_insert(0);
+            if derive.begins_as((event.target, event.target_instance), (process, *next)) {
+                *next += 1;
+            }
+        }
     }
 
     /// Adds the rows of a batch, in order.
@@ -86,6 +124,9 @@ impl FromRecords {
                 action: step.action,
                 note: Note::None,
             };
+            if kind == EntityType::Isr && event.action == Action::Start && !self.shared.is_empty() {
+                self.starts(&event, derive);
+            }
             derive.event(&event, &self.names);
         }
         Ok(())

@@ -44,7 +44,7 @@ pub use format::{
 };
 pub use lines::RowLines;
 pub use reader::{
-    ChunkParser, Ending, Gap, Header, Lines, Output, Parsed, Reader, RowSink, Rows, RowsToMake, Setup,
+    ChunkParser, Ending, Gap, Header, Lines, Output, Parsed, Reader, Remark, RowSink, Rows, RowsToMake, Setup,
 };
 pub(crate) use reorder::Reorder;
 

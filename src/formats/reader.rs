@@ -153,6 +153,17 @@ pub enum RowsToMake {
     /// None: what follows is another trace, or of a clock that was set back, whatever its times. The text is
     /// for the finding about its first time.
     NewTrace(String),
+    /// None: what the trace says about the rows that follow.
+    Remark(Remark),
+}
+
+/// What a trace says about its rows, apart from them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remark {
+    /// Data were lost.
+    Gap(Gap),
+    /// ISRs of this name are another process on each core.
+    Handlers(String),
 }
 
 impl Rows {
@@ -172,6 +183,11 @@ impl Rows {
     /// The end of a trace that is followed by another one in the same input; `why` is for a finding.
     pub fn new_trace(table: &'static TableSpec, why: String) -> Self {
         Self { table, core: None, content: RowsToMake::NewTrace(why) }
+    }
+
+    /// What is said about the rows that follow.
+    pub fn remark(table: &'static TableSpec, remark: Remark) -> Self {
+        Self { table, core: None, content: RowsToMake::Remark(remark) }
     }
 
     /// The same rows, of a core.

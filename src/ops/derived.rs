@@ -8,10 +8,11 @@ use super::parts::{Begin, DerivedTables, ROWS_OUT, span_of};
 use crate::btf::IdleTasks;
 use crate::derive::{Derive, Dialect, Entity, FromRecords, Violations};
 use crate::error::Result;
-use crate::formats::Gap;
+use crate::formats::{Gap, Remark};
 use crate::schema::view;
 use crate::store::StagedFile;
 use arrow::array::RecordBatch;
+use std::collections::VecDeque;
 use std::ops::Range;
 
 view! {
@@ -27,6 +28,8 @@ type Span = (i64, i64);
 pub(super) struct Derived<'a> {
     records: FromRecords,
     derive: Option<Derive>,
+    /// Gaps that the trace tells of, and that its events have not reached.
+    to_come: VecDeque<Gap>,
     idle_tasks: IdleTasks,
     entities: Vec<Entity>,
     tables: DerivedTables<'a>,
@@ -60,6 +63,7 @@ impl<'a> Derived<'a> {
         Self {
             records: FromRecords::new(dialect),
             derive: None,
+            to_come: VecDeque::new(),
             idle_tasks,
             entities: Vec::new(),
             tables: DerivedTables::new(begin),
@@ -105,14 +109,34 @@ impl<'a> Derived<'a> {
         let derive = self
             .derive
             .get_or_insert_with(|| Derive::of_foreign_trace(first).with_idle_tasks(idle_tasks.clone()));
-        self.records.batch(batch, derive)?;
+        let (times, mut from) = (Times::of(batch)?.time.values().to_vec(), 0);
+        while let Some(gap) = self.to_come.pop_front_if(|gap| gap.begin < last) {
+            let to = times.partition_point(|time| *time <= gap.begin).max(from);
+            self.records.batch(&batch.slice(from, to - from), derive)?;
+            let span = (gap.begin, gap.end.unwrap_or(gap.begin));
+            self.records.gap(gap.core.as_deref(), span, derive);
+            from = to;
+        }
+        self.records.batch(&batch.slice(from, times.len() - from), derive)?;
         (self.latest, self.end) = (last, self.end.max(last));
         self.tables.take(&mut derive.rows, ROWS_OUT)
+    }
+
+    /// What the trace says about the events that follow.
+    pub fn remark(&mut self, remark: Remark) {
+        match remark {
+            Remark::Gap(gap) => {
+                let place = self.to_come.partition_point(|other| other.begin <= gap.begin);
+                self.to_come.insert(place, gap);
+            }
+            Remark::Handlers(name) => self.records.share(&name),
+        }
     }
 
     /// What follows is another trace, or of a clock that was set back.
     pub fn end_trace(&mut self) -> Result<()> {
         self.cut(self.latest)?;
+        self.to_come.clear();
         self.latest = i64::MIN;
         self.covered.append(&mut self.spans);
         self.covered = joined(std::mem::take(&mut self.covered));

@@ -12,8 +12,8 @@ use crate::derive::{Dialect, Entity, Violations};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{
-    ChunkParser, Counts, Disorder, Ending, Gap, Output, Parsed, Reader, RowOrder, RowSink, Rows, RowsToMake,
-    Stream, TraceFormat,
+    ChunkParser, Counts, Disorder, Ending, Gap, Output, Parsed, Reader, Remark, RowOrder, RowSink, Rows,
+    RowsToMake, Stream, TraceFormat,
 };
 use crate::input::{Buffer, Piece, Provenance, Source, Used};
 use crate::pipeline::{Pipeline, Sink, Transform, fan_out};
@@ -86,9 +86,13 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
     let gaps_before = input.after.as_ref().map_or(0, |end| end.open_gaps.len());
     let threads = threads.min(target.format.info().threads_per_input);
     Pipeline::run(threads, |pipeline| {
-        let derive = |derived: &mut Derived<'_>, rows: Option<RecordBatch>| match rows {
-            Some(batch) => derived.take(&batch),
-            None => derived.end_trace(),
+        let derive = |derived: &mut Derived<'_>, rows: ToDerive| match rows {
+            ToDerive::Batch(batch) => derived.take(&batch),
+            ToDerive::NewTrace => derived.end_trace(),
+            ToDerive::Remark(remark) => {
+                derived.remark(remark);
+                Ok(())
+            }
         };
         let transcoded = input.source.transcoded();
         let mut tables = Tables {
@@ -243,8 +247,7 @@ struct Tables<'c, 'a> {
     control: &'a Control,
     source: &'c str,
     tables: Vec<TableInMaking<'c, 'a>>,
-    /// Takes batches of events, and `None` where another trace begins.
-    derived: Option<Sink<'c, 'a, Derived<'a>, Option<RecordBatch>>>,
+    derived: Option<Sink<'c, 'a, Derived<'a>, ToDerive>>,
     /// Batches between the sorter and the sinks.
     sorted: Vec<RecordBatch>,
     /// Steps back in time that were already reported.
@@ -257,6 +260,13 @@ struct TableInMaking<'c, 'a> {
     order: RowOrder,
     sorter: Sorter,
     sink: Sink<'c, 'a, TableWriting<'a>, ToWrite>,
+}
+
+/// Events for the thread that derives tables from them, and what is said about those that follow.
+enum ToDerive {
+    Batch(RecordBatch),
+    NewTrace,
+    Remark(Remark),
 }
 
 /// A batch for the writer thread, or the end of a part.
@@ -323,7 +333,7 @@ impl<'a> Tables<'_, 'a> {
             if let Some(derived) = &self.derived
                 && table.table.name == tables::BTF_EVENT.name
             {
-                derived.push(Some(batch.clone()))?;
+                derived.push(ToDerive::Batch(batch.clone()))?;
             }
             table.sink.push(ToWrite::Batch(batch))?;
         }
@@ -361,9 +371,13 @@ impl RowSink for Tables<'_, '_> {
         if matches!(&content, RowsToMake::Batch(batch, _) if batch.num_rows() == 0) {
             return Ok(());
         }
+        if let RowsToMake::Remark(remark) = content {
+            return self.derived.as_ref().map_or(Ok(()), |derived| derived.push(ToDerive::Remark(remark)));
+        }
         let place = self.place(table, core)?;
         let Some(table) = self.tables.get_mut(place) else { return Ok(()) };
         match content {
+            RowsToMake::Remark(_) => Ok(()),
             RowsToMake::Batch(batch, lines) => {
                 if table.order != RowOrder::AsGiven {
                     let policy = (self.source, self.target.format.info().disorder);
@@ -378,7 +392,7 @@ impl RowSink for Tables<'_, '_> {
                 let is_derived = table.table.name == tables::BTF_EVENT.name;
                 self.give(place)?;
                 match &self.derived {
-                    Some(derived) if is_derived => derived.push(None),
+                    Some(derived) if is_derived => derived.push(ToDerive::NewTrace),
                     _ => Ok(()),
                 }
             }

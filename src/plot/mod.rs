@@ -79,7 +79,12 @@ pub(crate) struct Context<'a> {
 /// # Errors
 /// [`ErrorKind::Usage`] when there is no such recording, window, metric or type; otherwise those of a query.
 pub fn plot(session: &Session, request: &Request) -> Result<Picture> {
-    let recording = request.selection.recording(session)?;
+    let recording = request.selection.recording(session).map_err(|error| {
+        match session.database().recordings().len() > 1 && request.selection.recording.is_none() {
+            true => error.hint("or draw them under each other: --recording for each of them"),
+            false => error,
+        }
+    })?;
     let span = span(session, &recording)?;
     check(session, &recording, &request.selection)?;
     let selection = request.selection.with_handlers(session, &recording)?;

@@ -188,3 +188,29 @@ fn isrs_of_one_name_are_a_process_on_each_core() {
         assert!(["Core_0", "Core_1"].iter().all(|core| svg.contains(&format!("{core}.EE_TC_iirq"))), "{to}");
     }
 }
+
+/// What a recording knows of gaps and of handlers that share a name goes with its BTF file, in comments.
+#[test]
+fn gaps_and_handlers_come_back_with_a_file() {
+    for input in ["demo/recording", "tests/data/erika2/gap", "tests/data/osek/smp"] {
+        let bench = Bench::new();
+        bench.ok(&["ingest", "a.db", root().join(input).to_str().unwrap(), "-q"]);
+        bench.ok(&["export", "a.db", "-o", "a.btf", "-q"]);
+        let run = bench.ok(&["ingest", "b.db", "a.btf"]);
+        assert!(!run.stderr.contains("doubtful") && !run.stderr.contains("warning"), "{input}\n{}", run.stderr);
+        let csv = |db: &str, sql: &str| bench.ok(&["query", db, sql, "--format", "csv"]).stdout;
+        // What a mapper knows without an event is not in the file.
+        for sql in [
+            "SELECT process, type, instance, core, activate_at, start_at, terminate_at, complete, running FROM \
+             process_instance ORDER BY process, instance",
+            "SELECT process, instance, core, state, begin_at, end_at FROM process_state WHERE state <> 'ready' \
+             ORDER BY process, instance, begin_at",
+            "SELECT core, begin_at, end_at, reason FROM gap ORDER BY begin_at",
+        ] {
+            assert_eq!(csv("a.db", sql), csv("b.db", sql), "{input}: {sql}");
+        }
+        bench.ok(&["export", "b.db", "-o", "b.btf", "-q"]);
+        let [a, b] = ["a.btf", "b.btf"].map(|file| std::fs::read_to_string(bench.path().join(file)).unwrap());
+        assert_eq!(a, b, "{input}");
+    }
+}

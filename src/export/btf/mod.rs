@@ -5,6 +5,7 @@
 
 mod events;
 mod gaps;
+mod handlers;
 mod known;
 mod lines;
 mod numbers;
@@ -211,7 +212,8 @@ pub(super) fn export_btf(
         false => None,
     };
     let translator = version.map(|version| Translator::new(session, &recording, version)).transpose()?;
-    let comments = state.as_ref().map(|(_, state)| state.comments()).unwrap_or_default();
+    let mut comments = if facts.imported { Vec::new() } else { handlers::remarks(session, &recording)? };
+    comments.extend(state.iter().flat_map(|(_, state)| state.comments()));
     let scale = session.database().time_scale();
     let style = Style { scale, zero, translator, numbers, comments };
     let condition = selection.condition(tables::BTF_EVENT, &recording);

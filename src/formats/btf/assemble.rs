@@ -6,11 +6,11 @@ use super::chunk::MAX_NOTES;
 use super::steps::{Counter, Restart, Steps};
 use super::{DeltaStart, EventRows, Header, Keyword, LineKind, OtherLine};
 use crate::btf::spec::process_transition;
-use crate::btf::{Action, EntityType};
+use crate::btf::{Action, EntityType, remark};
 use crate::diagnostics::{Diagnostic, Severity};
 use crate::error::{Error, Result};
 use crate::formats::text::MAX_NAMES;
-use crate::formats::{Output, Rows};
+use crate::formats::{Gap, Output, Remark, Rows};
 use crate::names::{Interner, MergedNames, NameColumn};
 use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, tables};
 use crate::time::{TimeScale, divide_half_even, with_sign};
@@ -78,6 +78,12 @@ impl Assembler {
             if self.other(other, out) {
                 headers.push(to);
             }
+            if let Some(remark) = self.remark(other) {
+                if let Remark::Gap(gap) = &remark {
+                    out.gaps.push(gap.clone());
+                }
+                out.rows(Rows::remark(tables::BTF_EVENT, remark))?;
+            }
         }
         let all = rows.time.len();
         self.segment(&mut rows, from, all, out)?;
@@ -139,6 +145,24 @@ impl Assembler {
         }
         let version = matches!(Keyword::split(&other.text), Some((Keyword::Version, _)));
         other.kind == LineKind::Parameter && version
+    }
+
+    /// What a comment says about the events that follow. The times of a gap are those of events, which go on
+    /// over the overflows of a counter: there, they are not known.
+    fn remark(&self, other: &OtherLine) -> Option<Remark> {
+        if other.kind != LineKind::Comment {
+            return None;
+        }
+        match remark::read(&other.text)? {
+            remark::Remark::Handlers(name) => Some(Remark::Handlers(name.to_owned())),
+            remark::Remark::Gap { .. } if self.counter.is_some() => None,
+            remark::Remark::Gap { core, reason, span } => {
+                let scale = |time| ticks_of(time, self.header.scale(), self.scale);
+                let (begin, end) = (scale(span.0)?, Some(scale(span.1)?).filter(|_| span.1 >= span.0)?);
+                let (core, reason) = (core.map(str::to_owned), reason.to_owned());
+                Some(Remark::Gap(Gap { begin, end: Some(end), core, reason }))
+            }
+        }
     }
 
     /// Where another trace begins.
@@ -284,6 +308,17 @@ impl Assembler {
         self.seq += count;
         let events = Rows::new(tables::BTF_EVENT, columns.take_batch()?);
         out.rows(events.in_lines(lines_before, rows.lines))
+    }
+}
+
+/// A time of a unit in ticks; `None` if it does not fit.
+fn ticks_of(time: i64, unit: TimeScale, scale: TimeScale) -> Option<i64> {
+    match (unit.decimals(), scale.decimals()) {
+        (unit, scale) if unit <= scale => time.checked_mul(10i64.checked_pow(scale - unit)?),
+        (unit, scale) => {
+            let (ticks, _) = divide_half_even(time.unsigned_abs(), 10u64.checked_pow(unit - scale)?);
+            with_sign(ticks, time < 0)
+        }
     }
 }
 
