@@ -95,8 +95,10 @@ impl Encoding {
 pub struct Transcoder {
     /// `None`: bytes stay as they are.
     encoding: Option<Encoding>,
-    /// A carriage return ends a line.
+    /// A carriage return ends a line, also without a line feed.
     pub carriage_returns: bool,
+    /// The last byte was one, and a line feed that follows belongs to it.
+    after_return: bool,
     /// Bytes of a character that is not complete.
     carried: Vec<u8>,
     /// UTF-8 that was not returned, from `at` on.
@@ -112,7 +114,7 @@ impl Transcoder {
 
     pub fn new(encoding: Option<Encoding>) -> Self {
         let (carried, decoded) = (Vec::new(), Vec::new());
-        Self { encoding, carriage_returns: false, carried, decoded, at: 0, replaced: 0 }
+        Self { encoding, carriage_returns: false, after_return: false, carried, decoded, at: 0, replaced: 0 }
     }
 
     /// What it decodes.
@@ -120,10 +122,22 @@ impl Transcoder {
         self.encoding
     }
 
-    /// From now on, a carriage return ends a line.
-    pub fn end_lines(&mut self) {
+    /// From `head` on, which was read before, a carriage return ends a line.
+    pub fn end_lines(&mut self, head: &mut [u8]) {
         self.carriage_returns = true;
-        end_lines(&mut self.decoded);
+        self.after_return = end_lines(head);
+        self.end_lines_from(self.at);
+    }
+
+    /// Ends the lines of what was decoded, from a place on.
+    fn end_lines_from(&mut self, begin: usize) {
+        if self.after_return && self.decoded.get(begin) == Some(&b'\n') {
+            self.decoded.remove(begin);
+        }
+        let new = self.decoded.get_mut(begin..).unwrap_or_default();
+        if !new.is_empty() {
+            self.after_return = end_lines(new);
+        }
     }
 
     /// Adds bytes that were read before.
@@ -141,7 +155,7 @@ impl Transcoder {
             }
         }
         if self.carriage_returns {
-            end_lines(self.decoded.get_mut(begin..).unwrap_or_default());
+            self.end_lines_from(begin);
         }
     }
 
@@ -169,15 +183,27 @@ impl Transcoder {
     }
 }
 
-/// Makes line feeds of carriage returns.
-pub fn end_lines(text: &mut [u8]) {
-    text.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+/// Makes line feeds of carriage returns that no line feed follows. True if the last byte was one: what
+/// follows is not known.
+fn end_lines(text: &mut [u8]) -> bool {
+    for at in 0..text.len() {
+        if text.get(at) == Some(&b'\r') && text.get(at + 1) != Some(&b'\n') {
+            text.get_mut(at).into_iter().for_each(|byte| *byte = b'\n');
+            if at + 1 == text.len() {
+                return true;
+            }
+        }
+    }
+    false
 }
 
-/// True for the beginning of a text whose lines end with carriage returns only, as on old Macintoshes.
-pub fn has_carriage_returns_only(head: &[u8]) -> bool {
-    let is_control = |byte: &u8| *byte < b' ' && !matches!(byte, b'\r' | b'\t');
-    memchr::memchr(b'\r', head).is_some() && !head.iter().any(is_control)
+/// True for the beginning of a text whose lines end with carriage returns only, as on old Macintoshes: all of
+/// them, or some, where texts were put together.
+pub fn has_carriage_returns_alone(head: &[u8]) -> bool {
+    let is_alone = |at: usize| head.get(at + 1).is_none_or(|next| !matches!(next, b'\n' | b'\r'));
+    let is_control = |byte: &u8| *byte < b' ' && !matches!(byte, b'\r' | b'\n' | b'\t');
+    let last = head.len().saturating_sub(1);
+    memchr::memchr_iter(b'\r', head).any(|at| at < last && is_alone(at)) && !head.iter().any(is_control)
 }
 
 /// A text in UTF-8, or UTF-16 if that is obvious. Bytes of other encodings are escaped, see [`escaped`].
@@ -324,13 +350,21 @@ mod tests {
 
     #[test]
     fn carriage_returns_alone_end_lines() {
-        assert!(has_carriage_returns_only(b"#version 2.1.5\r0,C"));
-        assert!(!has_carriage_returns_only(b"#version 2.1.5\r\n0,C") && !has_carriage_returns_only(b"a\r\0"));
-        let mut text = Transcoder::new(None);
-        text.feed(b"a\r");
-        text.end_lines();
-        text.feed(b"b\r");
-        assert_eq!(text.decoded, b"a\nb\n");
+        assert!(has_carriage_returns_alone(b"#version 2.1.5\r0,C"));
+        assert!(has_carriage_returns_alone(b"#version 2.1.5\r0,C\n1,C"));
+        assert!(!has_carriage_returns_alone(b"#version 2.1.5\r\n0,C\r"));
+        assert!(!has_carriage_returns_alone(b"a\r\r\nb") && !has_carriage_returns_alone(b"a\r\0"));
+        // Wherever the text was cut, also within CR and LF.
+        let whole = b"a\rb\r\nc\n\rd\r";
+        for cut in 0..=whole.len() {
+            let (mut head, tail) = (whole[..cut].to_vec(), &whole[cut..]);
+            let mut text = Transcoder::new(None);
+            text.end_lines(&mut head);
+            text.feed(tail);
+            let found = [head, text.decoded].concat();
+            let lines: Vec<_> = found.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).collect();
+            assert_eq!(lines, [&b"a"[..], b"b", b"c", b"", b"d", b""], "{cut}");
+        }
     }
 
     proptest! {
@@ -347,7 +381,7 @@ mod tests {
                 let (found, _) = read(Some(encoding), &bytes, size);
                 prop_assert!(encoding == Encoding::Utf8 || String::from_utf8(found).is_ok());
             }
-            let _ = (decoded(&bytes), escaped(&bytes), has_carriage_returns_only(&bytes));
+            let _ = (decoded(&bytes), escaped(&bytes), has_carriage_returns_alone(&bytes));
         }
     }
 }

@@ -1,7 +1,7 @@
 -- One row per process instance, with the moments of the next instance of its process.
 --
 -- A lost activation takes a number but makes no instance, so the next instance is the one after it. The next_ columns are NULL if
--- there is no next instance, if its number does not follow, or if a gap of the core is between the two, because there may
+-- there is no next instance, if its number does not follow, or if a gap of the core is before its moment, because there may
 -- have been others.
 --
 -- column: recording text Recording of the instance.
@@ -50,6 +50,9 @@ SELECT
     start_at,
     terminate_at,
     CASE WHEN paired THEN next_activate_at END AS next_activate_at,
-    CASE WHEN paired THEN next_start_at END AS next_start_at,
-    CASE WHEN paired THEN next_terminate_at END AS next_terminate_at
+    CASE WHEN paired AND NOT gap_between(recording, core, first_at, next_core, next_start_at) THEN next_start_at END
+        AS next_start_at,
+    CASE
+        WHEN paired AND NOT gap_between(recording, core, first_at, next_core, next_terminate_at) THEN next_terminate_at
+    END AS next_terminate_at
 FROM judged

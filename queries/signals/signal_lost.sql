@@ -1,4 +1,4 @@
--- One row per write of a signal whose value was not read before the next write.
+-- One row per write of a signal whose value was not read before the next write, and no gap between may hide a read.
 --
 -- column: recording text Recording.
 -- column: signal text Signal.
@@ -28,4 +28,6 @@ SELECT
     next_at AS overwritten_at,
     next_source AS overwriter
 FROM access
-WHERE is_action(action, 'write') AND is_action(next_action, 'write')
+WHERE
+    is_action(action, 'write') AND is_action(next_action, 'write')
+    AND coalesce(gap_after(recording, NULL, time) >= next_at, true)

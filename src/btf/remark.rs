@@ -4,6 +4,7 @@
 const GAP: &str = "# gap of ";
 const EVERYTHING: &str = "all cores";
 const HANDLERS: &str = "# on each core another handler: ";
+const PART: &str = "# a part of a trace, with the events of ";
 
 /// What a comment says about the events that follow.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub enum Remark<'a> {
     },
     /// ISRs of this name are another process on each core (rule I9 of docs/mapping.md).
     Handlers(&'a str),
+    /// Only events of some entities follow; what else happened is not in the file.
+    Part,
 }
 
 /// The comment for a gap of a core, or of all of them.
@@ -31,10 +34,18 @@ pub fn handlers(name: &str) -> String {
     format!("{}{name}", HANDLERS.trim_start_matches("# "))
 }
 
+/// The comment, without its `# `, for a file that only has the events of some entities.
+pub fn part(entities: &[String]) -> String {
+    format!("{}{}", PART.trim_start_matches("# "), entities.join(", "))
+}
+
 /// What a line says.
 pub fn read(line: &str) -> Option<Remark<'_>> {
     if let Some(name) = line.strip_prefix(HANDLERS) {
         return Some(Remark::Handlers(name.trim()));
+    }
+    if line.starts_with(PART) {
+        return Some(Remark::Part);
     }
     let (what, span) = line.strip_prefix(GAP)?.rsplit_once(", from ")?;
     let (core, reason) = what.rsplit_once(": ")?;
@@ -57,6 +68,7 @@ mod tests {
         assert_eq!(read(&gap(None, "lost_buffer", (-5, 9), "ps")), Some(everywhere));
         let line = format!("# {}", handlers("I_1"));
         assert_eq!(read(&line), Some(Remark::Handlers("I_1")));
+        assert_eq!(read(&format!("# {}", part(&["T_1".into(), "T_2".into()]))), Some(Remark::Part));
         for other in ["# gap of time", "# a gap", "#gap of C: 1", "# gap of C: r, from x to 5 ns"] {
             assert_eq!(read(other), None);
         }

@@ -114,7 +114,7 @@ impl ChainStep {
     /// Whether a step `next` may name the instance that this step happens to.
     pub(crate) fn may_be_named_by(&self, next: &ChainStep) -> bool {
         next.entity == self.entity
-            || next.source.as_ref().is_some_and(|source| *source == self.entity)
+            || next.source.as_ref().is_none_or(|source| *source == self.entity)
             || self.action.eq_ignore_ascii_case("trigger")
             || next.begins_instance()
     }
@@ -162,6 +162,13 @@ mod tests {
         // Who writes a signal is not who activated the writer.
         assert_eq!(cause("P", "start", &step("S", "write"), write(7)), Cause::Latest);
         assert_eq!(cause("S2", "write", &step("S", "write"), write(8)), Cause::Latest);
+    }
+
+    #[test]
+    fn an_instance_may_be_named_by_whatever_it_may_cause() {
+        let of = |source: Option<&str>| ChainStep { source: source.map(str::to_owned), ..step("S", "write") };
+        let named = |next: &ChainStep| step("T", "start").may_be_named_by(next);
+        assert!(named(&of(Some("T"))) && named(&of(None)) && !named(&of(Some("U"))));
     }
 
     #[test]

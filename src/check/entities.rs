@@ -28,6 +28,10 @@ pub(super) struct Entity {
     possible: EntityTypes,
     /// First and last instance that began in this trace.
     range: Option<(i64, i64)>,
+    /// A gap may hide instances, until the next one begins.
+    unseen: bool,
+    /// The file has only some of the events, and may lack instances anywhere.
+    in_part: bool,
     /// The latest instances outside of that range that ended: they began before the trace.
     ended: Vec<i64>,
     /// For a stimulus: the first instance that caused something, and when.
@@ -50,6 +54,9 @@ impl Entity {
 
     /// Counts a new instance; returns the expected one if this is another.
     pub(super) fn count(&mut self, instance: i64) -> Option<i64> {
+        if std::mem::take(&mut self.unseen) || self.in_part {
+            self.range = None;
+        }
         let Some((_, last)) = &mut self.range else {
             self.range = Some((instance, instance));
             return None;
@@ -84,7 +91,7 @@ impl Entity {
 
     /// True if the instance does not exist yet. Numbers rise without gaps: one above the last is a later one.
     pub(super) fn is_to_come(&self, instance: i64) -> bool {
-        self.range.is_some_and(|(_, last)| instance > last)
+        !self.unseen && !self.in_part && self.range.is_some_and(|(_, last)| instance > last)
     }
 
     /// True if the instance began in this trace.
@@ -111,6 +118,8 @@ pub(super) enum NameFit {
 
 #[derive(Debug, Default)]
 pub(super) struct Entities {
+    /// The file has only some of the events of a trace.
+    is_part: bool,
     all: Vec<Entity>,
     ids: HashMap<Box<str>, EntityId>,
 }
@@ -138,6 +147,7 @@ impl Entities {
             name,
             kind,
             possible: EntityTypes::ANY,
+            in_part: self.is_part,
             ..Entity::default()
         });
         id
@@ -261,6 +271,21 @@ impl Entities {
             _ if to_come => "not activated yet",
             _ => state.as_str(),
         }
+    }
+
+    /// The file has only some of the events of a trace.
+    pub(super) fn in_part(&mut self) {
+        self.is_part = true;
+        self.all.iter_mut().for_each(|entity| entity.in_part = true);
+    }
+
+    pub(super) fn are_in_part(&self) -> bool {
+        self.is_part
+    }
+
+    /// Instances may begin and end unseen.
+    pub(super) fn forget_instances(&mut self) {
+        self.all.iter_mut().for_each(|entity| entity.unseen = true);
     }
 
     /// Nothing is known any more of what is on a core; `None`: on all.

@@ -111,8 +111,10 @@ impl Checker {
             return;
         }
         let text = header::uncut(text);
-        if let Some(Remark::Gap { core, .. }) = remark::read(&text) {
-            self.gap(core);
+        match remark::read(&text) {
+            Some(Remark::Gap { core, .. }) => self.gap(core),
+            Some(Remark::Part) => self.entities.in_part(),
+            Some(Remark::Handlers(_)) | None => {}
         }
         match &mut self.held {
             Some(held) => {
@@ -162,6 +164,7 @@ impl Checker {
         let core = core.map(|name| self.entities.intern(name));
         self.software.forget(core);
         self.entities.forget_occupant(core);
+        self.entities.forget_instances();
         self.semaphores.forget();
     }
 
@@ -172,7 +175,7 @@ impl Checker {
             self.header_end();
         }
         self.semaphores.finish(&mut self.findings);
-        self.stimuli.finish(&mut self.findings);
+        self.stimuli.finish(self.entities.are_in_part(), &mut self.findings);
         self.notes.finish(&self.entities, &mut self.findings);
         Report {
             version: self.version,

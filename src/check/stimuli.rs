@@ -20,9 +20,9 @@ pub(super) struct Stimuli {
 }
 
 impl Stimuli {
-    /// Reports missing triggers if the trace records triggers.
-    pub(super) fn finish(self, findings: &mut Findings) {
-        if !self.triggers {
+    /// Reports missing triggers if the trace records triggers, and is not a part of one.
+    pub(super) fn finish(self, is_part: bool, findings: &mut Findings) {
+        if !self.triggers || is_part {
             return;
         }
         let mut faults: Vec<_> = self.untriggered.into_values().collect();
@@ -75,9 +75,11 @@ impl Checker {
         let time = step.record.time;
         let (first, since) = *entity.first_cause.get_or_insert((instance, time));
         match entity.last() {
-            Some(last) if last < instance => step.fault(&mut self.findings, Id::StimulusOrder, || {
-                format!("the last trigger is of instance {last}")
-            }),
+            Some(last) if last < instance && entity.is_to_come(instance) => {
+                step.fault(&mut self.findings, Id::StimulusOrder, || {
+                    format!("the last trigger is of instance {last}")
+                })
+            }
             Some(_) => {}
             // The first instance may have been triggered before the trace, unless it is the first of all and
             // the trace begins earlier.

@@ -249,6 +249,10 @@ impl Words {
                 note = to.map_or(note, |to| Note::new(Some(self.names.text(to))));
             }
         }
+        // In every spelling, unless spellings are compared.
+        if !self.spelling && self.environment.get(source.index()) == Some(&true) {
+            source = self.name(EntityType::Simulation.as_str());
+        }
         self.kinds.insert(target, (kind, class));
         let key = Key {
             source,

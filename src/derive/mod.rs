@@ -178,6 +178,7 @@ impl Derive {
         match event.target_type {
             EntityType::Task | EntityType::Isr => {
                 self.processes.event(event, names, &mut self.entities, &mut self.rows);
+                self.runnables.of_process(event, names, &mut self.rows);
             }
             EntityType::Runnable => self.runnables.event(event, names, &self.processes, &mut self.rows),
             _ => {}

@@ -47,6 +47,8 @@ pub(super) struct Processes {
     pub gaps: Gaps,
     /// The core that each process was on last.
     homes: IdMap<NameId, NameId>,
+    /// Processes of which a gap may hide lost activations, until their next activation.
+    unseen: IdMap<NameId, ()>,
     /// For traces that do not say what held when they began. An instance of theirs that starts without an
     /// activation was not in state ACTIVE before.
     pub left_edge: Option<LeftEdge>,
@@ -118,7 +120,8 @@ impl Processes {
                     let before = self.lost.remove(&event.target);
                     let right_before =
                         before.filter(|(last, _)| last.checked_add(1) == Some(event.target_instance));
-                    open.lost_before = Some(right_before.map_or(0, |(_, run)| run));
+                    let unseen = self.unseen.remove(&event.target).is_some();
+                    open.lost_before = Some(right_before.map_or(0, |(_, run)| run)).filter(|_| !unseen);
                 }
                 place.insert_entry(open)
             }
@@ -239,6 +242,8 @@ impl Processes {
             open.lose(begin, names, rows);
         }
         self.lost.retain(|process, _| homes.get(process).is_some_and(|home| *home != core));
+        let of_core = homes.iter().filter(|(_, home)| **home == core);
+        self.unseen.extend(of_core.map(|(process, _)| (*process, ())));
         if let Some(occupants) = &mut self.occupants {
             occupants.forget(core);
         }
@@ -333,7 +338,7 @@ impl Open {
             return;
         }
         if let Some(spent) = slot(self.state).and_then(|s| self.spent.get_mut(s)) {
-            *spent += time - self.since;
+            *spent = spent.saturating_add(time.saturating_sub(self.since));
         }
         rows.states.push(ProcessStateRow {
             process: names.name(self.process),

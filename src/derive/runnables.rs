@@ -4,7 +4,7 @@
 
 use super::Rows;
 use super::processes::Processes;
-use crate::btf::spec::runnable_transition;
+use crate::btf::spec::{process_transition, runnable_transition};
 use crate::btf::{Event, NameId, Names, State};
 use crate::names::{IdMap, Name};
 use crate::schema::{RunnableInstanceRow, RunnableStateRow};
@@ -27,6 +27,8 @@ struct Open {
     /// How long its callees were running.
     callees: i64,
     cut: bool,
+    /// It is suspended because its process does not run: no event says so.
+    implied: bool,
 }
 
 /// The open runnables of a process instance.
@@ -74,6 +76,7 @@ impl Runnables {
                         caller: nest.top,
                         callees: 0,
                         cut: !started,
+                        implied: false,
                     },
                 );
                 nest.depth += 1;
@@ -82,7 +85,8 @@ impl Runnables {
             }
         };
         let Some(open) = self.open.get_mut(&id) else { return };
-        if open.state != from {
+        let implied = std::mem::take(&mut open.implied);
+        if open.state != from && !(implied && to == State::Suspended) {
             self.violations += 1;
         }
         open.leave(event.time, names, rows);
@@ -103,6 +107,29 @@ impl Runnables {
                 self.returned(&open);
                 open.write(Some(event.time), names, rows);
             }
+        }
+    }
+
+    /// What happened to a process happens to its runnables, which writers need not say: they run when it does.
+    pub fn of_process(&mut self, event: &Event, names: &Names, rows: &mut Rows) {
+        let Some((_, to)) = process_transition(event.action) else { return };
+        let process = (event.target, event.target_instance);
+        let mut next = self.nested.get(&process).and_then(|nest| nest.top);
+        while let Some(open) = next.and_then(|id| self.open.get_mut(&id)) {
+            let (is, implied) = match to {
+                State::Ready | State::Waiting | State::Parking => (State::Suspended, true),
+                State::Running | State::Polling => (State::Running, false),
+                _ => return,
+            };
+            if open.implied != implied && (open.implied || open.state == State::Running) {
+                open.leave(event.time, names, rows);
+                (open.state, open.implied) = (is, implied);
+                if is == State::Running {
+                    // It may go on on another core.
+                    open.core = Some(event.source);
+                }
+            }
+            next = open.caller;
         }
     }
 
@@ -145,7 +172,7 @@ impl Runnables {
     /// Adds its time to that of the callees of its caller.
     fn returned(&mut self, open: &Open) {
         if let Some(caller) = open.caller.and_then(|id| self.open.get_mut(&id)) {
-            caller.callees += open.running;
+            caller.callees = caller.callees.saturating_add(open.running);
         }
     }
 
@@ -171,8 +198,8 @@ impl Open {
             return;
         }
         match self.state {
-            State::Running => self.running += time - begin_at,
-            State::Suspended => self.suspended += time - begin_at,
+            State::Running => self.running = self.running.saturating_add(time.saturating_sub(begin_at)),
+            State::Suspended => self.suspended = self.suspended.saturating_add(time.saturating_sub(begin_at)),
             _ => return,
         }
         let (process, process_instance) = self.process(names);

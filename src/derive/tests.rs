@@ -230,6 +230,37 @@ fn runnables_are_suspended_with_their_process_and_go_on_where_it_does() {
 }
 
 #[test]
+fn runnables_are_suspended_with_their_process_whether_or_not_events_say_so() {
+    let expected = [("running", 1, 3), ("suspended", 3, 7), ("running", 7, 10)];
+    for said in [false, true] {
+        let mut t = Trace::new();
+        t.task(0, 0, Action::Activate);
+        t.task(0, 0, Action::Start);
+        t.at(1, "T", EntityType::Runnable, ("A", 0), Action::Start);
+        t.at(1, "T", EntityType::Runnable, ("B", 0), Action::Start);
+        // The process first, then its runnables, if at all.
+        t.task(3, 0, Action::Preempt);
+        let say = |t: &mut Trace, time, action| {
+            for runnable in ["A", "B"].into_iter().filter(|_| said) {
+                t.at(time, "T", EntityType::Runnable, (runnable, 0), action);
+            }
+        };
+        say(&mut t, 3, Action::Suspend);
+        t.at(7, "Other", EntityType::Task, ("T", 0), Action::Resume);
+        say(&mut t, 7, Action::Resume);
+        t.at(10, "T", EntityType::Runnable, ("B", 0), Action::Terminate);
+        t.at(10, "T", EntityType::Runnable, ("A", 0), Action::Terminate);
+        assert_eq!(t.derive.finish(10, &t.names), Violations::default());
+        let states = states(&mut t);
+        for runnable in ["A", "B"] {
+            let of = states.iter().filter(|state| state.0 == runnable);
+            let of: Vec<_> = of.map(|state| (state.4.as_str(), state.5, state.6)).collect();
+            assert_eq!(of, expected, "{runnable} {said}");
+        }
+    }
+}
+
+#[test]
 fn nothing_of_a_runnable_is_known_in_a_gap_and_before_its_first_event() {
     let mut t = Trace::new();
     t.task(20, 0, Action::Resume);

@@ -44,7 +44,8 @@ pub use format::{
 };
 pub use lines::RowLines;
 pub use reader::{
-    ChunkParser, Ending, Gap, Header, Lines, Output, Parsed, Reader, Remark, RowSink, Rows, RowsToMake, Setup,
+    ChunkParser, Ending, FROM_BEGIN, Gap, Header, Lines, Output, Parsed, Reader, Remark, RowSink, Rows,
+    RowsToMake, Setup,
 };
 pub(crate) use reorder::Reorder;
 

@@ -220,10 +220,14 @@ impl Lines {
     }
 }
 
+/// The begin of a gap that nothing is before in its input: it begins with the recording, which other inputs may
+/// tell.
+pub const FROM_BEGIN: i64 = i64::MIN;
+
 /// A span of time for which a trace states a loss.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Gap {
-    /// Its begin, in ticks.
+    /// Its begin, in ticks, or [`FROM_BEGIN`].
     pub begin: i64,
     /// The first instant after it, in ticks; `None` if nothing follows it in the trace.
     pub end: Option<i64>,

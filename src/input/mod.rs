@@ -14,7 +14,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::encoding::{Encoding, Transcoder, end_lines, has_carriage_returns_only};
+use crate::encoding::{Encoding, Transcoder, has_carriage_returns_alone};
 use crate::error::{Error, Result};
 pub use buffer::Buffer;
 use direct::Direct;
@@ -254,10 +254,9 @@ impl Source {
             self.read(buffer, wanted)?;
         }
         let head = buffer.get(..buffer.len().min(HEAD_BYTES)).unwrap_or_default();
-        if has_carriage_returns_only(head) {
+        if has_carriage_returns_alone(head) {
             let transcoder = self.transcoder.get_or_insert_with(|| Transcoder::new(None));
-            transcoder.end_lines();
-            end_lines(buffer.content_mut());
+            transcoder.end_lines(buffer.content_mut());
         }
         if self.transcoder.is_some() {
             // Its bytes are not those of the file.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use arrow::array::RecordBatch;
 
 use super::histogram::Bin;
-use super::samples::{Collector, Key, Span};
+use super::samples::{Collector, CoreGap, Key, Span};
 use super::statistics::{Samples, Statistics};
 use super::summary::{Histogram, Line, summary};
 use crate::engine::{AssumedOrder, Param, ResultStream, Session, is_out_of_order};
@@ -196,18 +196,27 @@ fn span(session: &Session, metric: &Metric, filter: &MetricFilter) -> Result<Spa
     let recordings = recordings.filter_map(|r| Some((r.name.clone(), r.begin_at.zip(r.end_at)?))).collect();
     let (from, to) = (filter.from.unwrap_or(i64::MIN), filter.to.unwrap_or(i64::MAX));
     let mut between: HashMap<String, Vec<(i64, i64)>> = HashMap::new();
+    let mut gaps: HashMap<String, Vec<CoreGap>> = HashMap::new();
     if metric.fold == Some(Fold::Share) {
-        let sql = "SELECT recording, begin_at, end_at FROM gap WHERE reason = 'clock_set_back'";
+        let sql = "SELECT recording, core, reason, begin_at, end_at FROM gap";
         for batch in session.sql(sql, &[])? {
             let batch = batch?;
-            let (recordings, [begins, ends]): (Texts, [Integers; 2]) = columns(&batch)?;
+            let ([recordings, cores, reasons], [begins, ends]): ([Texts; 3], [Integers; 2]) =
+                columns(&batch)?;
             for row in 0..batch.num_rows() {
-                let gap = (begins.value(row), ends.value(row));
-                between.entry(recordings.value(row).to_owned()).or_default().push(gap);
+                let (recording, gap) =
+                    (recordings.value(row).to_owned(), (begins.value(row), ends.value(row)));
+                match reasons.value(row) {
+                    "clock_set_back" => between.entry(recording).or_default().push(gap),
+                    _ => {
+                        let core = cores.get(row).map(str::to_owned);
+                        gaps.entry(recording).or_default().push((core, gap));
+                    }
+                }
             }
         }
     }
-    Ok(Span { from, to, windows: filter.windows, recordings, between })
+    Ok(Span { from, to, windows: filter.windows, recordings, between, gaps })
 }
 
 fn collect(

@@ -25,6 +25,9 @@ pub(super) struct Key {
     pub window: Option<(i64, i64)>,
 }
 
+/// A gap of a core, or of all cores: begin and end.
+pub(super) type CoreGap = (Option<String>, (i64, i64));
+
 /// The requested time.
 #[derive(Debug, Clone)]
 pub(super) struct Span {
@@ -35,6 +38,8 @@ pub(super) struct Span {
     pub recordings: HashMap<String, (i64, i64)>,
     /// The times between the traces of a recording whose clock was set back: they are no time of the system.
     pub between: HashMap<String, Vec<(i64, i64)>>,
+    /// The gaps of every recording, with their cores; `None`: all cores.
+    pub gaps: HashMap<String, Vec<CoreGap>>,
 }
 
 impl Span {
@@ -45,8 +50,13 @@ impl Span {
         (begin < end).then_some((begin, end))
     }
 
-    /// The ticks of a part of a recording.
-    fn available(&self, recording: &str, (begin, end): (i64, i64)) -> i128 {
+    /// The ticks of a part of a recording; 0 if nothing of it is known of the core.
+    fn available(&self, recording: &str, core: Option<&str>, (begin, end): (i64, i64)) -> i128 {
+        let mut gaps = self.gaps.get(recording).into_iter().flatten();
+        let hides = |of: &Option<String>| of.is_none() || of.as_deref() == core;
+        if gaps.any(|(of, (from, to))| hides(of) && *from <= begin && end <= *to) {
+            return 0;
+        }
         let length = |(begin, end): (i64, i64)| (i128::from(end) - i128::from(begin)).max(0);
         let between = self.between.get(recording).into_iter().flatten();
         let left_out = between.map(|(from, to)| length((begin.max(*from), end.min(*to))));
@@ -74,7 +84,7 @@ impl Cell {
     }
 
     /// The samples: a single one for sums and shares. `part` is the part of the recording in the cell.
-    fn samples(self, recording: &str, part: Option<(i64, i64)>, span: &Span) -> Samples {
+    fn samples(self, key: &Key, part: Option<(i64, i64)>, span: &Span) -> Samples {
         let mut samples = Samples::default();
         match (self, part) {
             (Self::Samples(all), _) => return all,
@@ -84,7 +94,7 @@ impl Cell {
                 Err(_) => samples.push_fraction(sum as f64, first),
             },
             (Self::Share(ticks), Some(part)) => {
-                let available = span.available(recording, part);
+                let available = span.available(&key.recording, key.core.as_deref(), part);
                 if available > 0 {
                     samples.push_fraction(100.0 * ticks as f64 / available as f64, Some(part.0));
                 }
@@ -241,7 +251,7 @@ impl<'a> Collector<'a> {
             }
             let Some(windows) = self.span.windows else {
                 let cell = line.all.pop().map_or_else(|| Cell::new(fold), |(_, cell)| cell);
-                let samples = cell.samples(&line.key.recording, line.part, self.span);
+                let samples = cell.samples(&line.key, line.part, self.span);
                 found.insert(line.key, samples);
                 continue;
             };
@@ -254,7 +264,7 @@ impl<'a> Collector<'a> {
                 let end = windows.end(begin);
                 let part = line.part.map(|(from, to)| (begin.max(from), end.min(to)));
                 let key = Key { window: Some((begin, end)), ..line.key.clone() };
-                let samples = cell.samples(&key.recording, part, self.span);
+                let samples = cell.samples(&key, part, self.span);
                 found.insert(key, samples);
             }
         }

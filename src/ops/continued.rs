@@ -3,6 +3,7 @@
 //! shows can tell what held before (rules L1 to L5, H2, I6; docs/mapping.md).
 
 use super::after::After;
+use super::describe::time_range;
 use super::forget::forget_mapping;
 use super::ingest_options::Options;
 use super::map::{MAPPERS, MapperEntry};
@@ -180,12 +181,13 @@ impl Continued {
                 }));
             }
         }
+        let first = time_range(tx, &self.name).0.unwrap_or(0);
         tx.drop_table(tables::GAP, &self.name);
         // What was open at the end of a piece is in the gaps of the input that goes on, or still open.
         let goes_on: Vec<_> = self.continued(inputs).map(|end| (&end.core, &end.role)).collect();
         for end in &self.ends.inputs {
             for open in &end.open_gaps {
-                let begin = open.begin.or(open.own_time).unwrap_or(0);
+                let begin = open.begin.unwrap_or(first);
                 let same = |(_, gap): &(usize, &Gap)| {
                     (gap.begin, gap.core.as_ref()) == (begin, Some(&end.core)) && gap.reason == open.reason
                 };

@@ -27,7 +27,7 @@ use crate::derive::{Dialect, Violations};
 use crate::description::{Plan, Profile, StoredSetup};
 use crate::diagnostics::{Diagnostic, Log, Severity, UNKNOWN_NAME};
 use crate::error::{Error, ErrorKind, Result};
-use crate::formats::{Counts, Gap, Header, TraceFormat};
+use crate::formats::{Counts, FROM_BEGIN, Gap, Header, TraceFormat};
 use crate::map::Mapper;
 use crate::map::osek::OsekMapper;
 use crate::schema::{DiagnosticRow, DiagnosticRows, GapRow, GapRows, SourceRow, SourceRows, tables};
@@ -294,15 +294,17 @@ fn leave_out(
     Ok(())
 }
 
-/// A gap that nothing follows lasts until the end of the recording, which other cores may tell.
+/// A gap that nothing is before begins with the recording, and one that nothing follows lasts until its end:
+/// other cores may tell both.
 fn write_gaps(tx: &mut Transaction, name: &str, mut gaps: Vec<Gap>) -> Result<()> {
     gaps.sort_unstable();
-    let (_, last) = time_range(tx, name);
+    let (first, last) = time_range(tx, name);
     let mut rows = GapRows::new();
     for Gap { begin, end, core, reason } in &gaps {
         let core = core.as_deref().map(Into::into);
-        let end = end.or(last).unwrap_or(*begin).max(*begin);
-        rows.push(GapRow { core, begin_at: *begin, end_at: end, reason: reason.as_str().into() });
+        let begin = if *begin == FROM_BEGIN { first.unwrap_or(0) } else { *begin };
+        let end = end.or(last).unwrap_or(begin).max(begin);
+        rows.push(GapRow { core, begin_at: begin, end_at: end, reason: reason.as_str().into() });
     }
     tx.put_rows(tables::GAP, name, &[rows.take_batch()?])
 }

@@ -121,6 +121,7 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
         let Output { mut log, counts, mut gaps, .. } = out;
         let steps_back = ending.backwards + tables.steps_back();
         let Finished { files, span, derived } = tables.finish()?;
+        refuse_span(span, &input.path)?;
         if provenance.replaced > 0 {
             let message = format!("{} characters are not those of the encoding", provenance.replaced);
             log.push(of_input(&input.name, Severity::Warning, "not-utf16", message));
@@ -170,6 +171,18 @@ fn refuse_times(log: &Log, counts: Counts, path: &Path) -> Result<()> {
     Err(Error::input("most times do not fit 64 bits in the time scale of the database")
         .at(path)
         .hint("nothing was written; use another database, which counts in ns: --time-scale ns"))
+}
+
+/// Refuses an input whose duration does not fit: no time between two of its events would be true.
+fn refuse_span(span: Option<(i64, i64)>, path: &Path) -> Result<()> {
+    match span {
+        Some((first, last)) if last.checked_sub(first).is_none() => {
+            Err(Error::input(format!("the times {first} and {last} are too far apart for 64 bits"))
+                .at(path)
+                .hint("nothing was written; is one of them damaged?"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Passes all chunks of an input to its reader, in order; parsers of the reader run on several threads.

@@ -471,3 +471,32 @@ fn loads_of_freertos_traces_are_those_of_their_tasks_without_the_idle_ones() {
         }
     }
 }
+
+/// Each time fits, but not what lies between them.
+#[test]
+fn times_that_are_too_far_apart_are_refused() {
+    let bench = Bench::new();
+    let text = "#version 2.2.1\n#timescale ns\n-9223372036854775000,S,0,T,A,0,activate\n\
+                -9223372036854774000,Core_0,0,T,A,0,start\n9223372036854775000,Core_0,0,T,A,0,terminate\n";
+    bench.write("far.btf", text);
+    let run = bench.run(&["ingest", "t.db", "far.btf"]);
+    assert_eq!(run.code, Some(1), "{}", run.all());
+    assert!(
+        run.stderr.contains("too far apart") && run.stderr.contains("nothing was written"),
+        "{}",
+        run.stderr
+    );
+}
+
+/// A slice of entities has the triggers of what activates them, whatever else the trace triggers.
+#[test]
+fn slices_of_entities_have_what_activates_them() {
+    let bench = Bench::new();
+    bench.demo();
+    bench.ok(&["ingest", "t.db", "recording", "-q"]);
+    for entity in ["T_2", "T_3", "T_5", "T_*", "EE_TC_iirq_handler"] {
+        bench.ok(&["export", "t.db", "--entity", entity, "-o", "s.btf", "--force", "-q"]);
+        let run = bench.ok(&["check", "s.btf"]);
+        assert!(run.stdout.contains("0 errors, 0 warnings"), "{entity}\n{}", run.stdout);
+    }
+}

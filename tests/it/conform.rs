@@ -97,6 +97,26 @@ fn events_on_both_sides_of_a_gap_keep_the_rules() {
     assert!(!faults(&bench, "without.btf", None).is_empty());
 }
 
+/// Instances begin and end in gaps; their numbers go on behind them.
+#[test]
+fn numbers_of_instances_go_on_behind_a_gap() {
+    let bench = Bench::new();
+    let line = |time: i64, source: &str, n: i64, action: &str| format!("{time},{source},0,T,A,{n},{action}");
+    let event = |time, n, action| line(time, "Core_0", n, action);
+    let mut lines =
+        vec!["#version 2.2.1".to_owned(), "#timescale ns".to_owned(), line(1, "S", 0, "activate")];
+    lines.extend([event(2, 0, "start"), event(3, 0, "terminate")]);
+    let gap = "# gap of Core_0: fifo overflow, from 3 to 9 ns".to_owned();
+    // Instance 4 was activated in the gap, and starts behind the activation of the next one.
+    let behind = [line(10, "S", 5, "activate"), event(11, 4, "start"), event(12, 4, "terminate")];
+    let go_on = [event(13, 5, "start"), event(14, 5, "terminate"), line(15, "S", 6, "activate")];
+    bench.write("without.btf", [&lines[..], &behind, &go_on].concat().join("\n"));
+    lines.push(gap);
+    bench.write("with.btf", [&lines[..], &behind, &go_on].concat().join("\n"));
+    assert_eq!(faults(&bench, "with.btf", None), Vec::<String>::new());
+    assert!(!faults(&bench, "without.btf", None).is_empty());
+}
+
 /// Parts of a recording that keep the rules as the whole does.
 const PARTS: [&[&str]; 5] = [
     &["--numeric"],

@@ -122,6 +122,14 @@ fn lines_may_end_with_carriage_returns() {
         assert_eq!(value(&bench, sql), expected, "{name}");
         assert_eq!(value(&bench, "SELECT records FROM source"), text.lines().count().to_string(), "{name}");
     }
+    // Some of the lines, where texts were put together.
+    let bench = Bench::new();
+    let head = BTF.lines().count() - 2;
+    let ends = |(n, line): (usize, &str)| format!("{line}{}", if n < head { "\r" } else { "\r\n" });
+    bench.write("t.btf", BTF.lines().enumerate().map(ends).collect::<String>());
+    bench.ok(&["ingest", "t.db", "t.btf", "-q"]);
+    assert_eq!(value(&bench, "SELECT count(*) FROM btf_event"), "3");
+    assert_eq!(value(&bench, "SELECT records FROM source"), BTF.lines().count().to_string());
 }
 
 #[test]

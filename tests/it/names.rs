@@ -197,7 +197,11 @@ fn gaps_and_handlers_come_back_with_a_file() {
         bench.ok(&["ingest", "a.db", root().join(input).to_str().unwrap(), "-q"]);
         bench.ok(&["export", "a.db", "-o", "a.btf", "-q"]);
         let run = bench.ok(&["ingest", "b.db", "a.btf"]);
-        assert!(!run.stderr.contains("doubtful") && !run.stderr.contains("warning"), "{input}\n{}", run.stderr);
+        assert!(
+            !run.stderr.contains("doubtful") && !run.stderr.contains("warning"),
+            "{input}\n{}",
+            run.stderr
+        );
         let csv = |db: &str, sql: &str| bench.ok(&["query", db, sql, "--format", "csv"]).stdout;
         // What a mapper knows without an event is not in the file.
         for sql in [

@@ -123,6 +123,7 @@ pub(in crate::cli) fn write(session: &Session, args: &ExportArgs, ui: &Ui) -> Re
             to: parse::time("--to", args.to.as_deref(), scale)?,
             entities: args.entity.clone(),
             types: args.types.clone(),
+            ..Selection::default()
         },
         table: args.table.clone(),
         kernel_filter: kernel::filter(&args.kernel),

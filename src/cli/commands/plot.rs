@@ -132,6 +132,7 @@ pub(in crate::cli) fn draw(session: &Session, args: &PlotArgs, ui: &Ui) -> Resul
         to: parse::time("--to", args.to.as_deref(), scale)?,
         entities: args.entity.clone(),
         types: args.types.clone(),
+        ..Selection::default()
     };
     match &args.recording[..] {
         [] => ui.doubts(&doubts(session.database(), None)?),

@@ -1,5 +1,5 @@
 //! `gap_between(recording, core, at, next_core, next_at)`: is there a gap? `gap_after(recording, core, at)`:
-//! when does the next one begin? Not what it is (see table `gap`).
+//! up to when is everything known? Not what a gap is (see table `gap`).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -13,22 +13,25 @@ use crate::schema::{tables, view};
 use crate::store::{Database, read_batches};
 
 view! {
-    struct Gaps of gap { core, begin_at }
+    struct Gaps of gap { core, begin_at, end_at }
 }
 
 /// What a function answers for each row.
 type OfRows = fn(&Begins, &[ArrayRef]) -> Result<ArrayRef>;
 
-/// Begins of gaps, ascending, by recording and core (`None`: all cores).
-type Begins = BTreeMap<String, BTreeMap<Option<String>, Vec<i64>>>;
+/// Gaps in the order of their begins, by recording and core (`None`: all cores).
+type Begins = BTreeMap<String, BTreeMap<Option<String>, Spans>>;
+
+/// Begins, and for each the latest end of the gaps up to there.
+type Spans = Vec<(i64, i64)>;
 
 /// The two functions. They count a gap from its begin on.
 ///
 /// `gap_between`: true if a gap begins at the earlier moment or after it, and before the later one: a gap of
 /// all cores, or, if both moments are on the same core, of that core. NULL is a moment after all gaps.
 ///
-/// `gap_after`: begin of the first gap at the moment or after it: of all cores, or of the core; of any core
-/// if that is NULL. NULL if there is none.
+/// `gap_after`: the first instant, from a moment on, that lies in a gap of all cores, or of the core; of any
+/// core if that is NULL. It is the moment itself if such a gap began before it. NULL if there is none.
 pub(super) fn functions(database: &Arc<Database>) -> [ScalarUDF; 2] {
     let (name, time) = (DataType::Utf8View, DataType::Int64);
     let begins = Arc::new(OnceLock::new());
@@ -60,12 +63,19 @@ fn load(database: &Database) -> crate::error::Result<Begins> {
             let batch = batch?;
             let gaps = Gaps::of(&batch)?;
             let of_cores = begins.entry(file.recording.clone()).or_default();
-            for (row, at) in gaps.begin_at.values().iter().enumerate() {
-                of_cores.entry(gaps.core.get(row).map(str::to_owned)).or_default().push(*at);
+            for (row, span) in gaps.begin_at.values().iter().zip(gaps.end_at.values()).enumerate() {
+                of_cores.entry(gaps.core.get(row).map(str::to_owned)).or_default().push((*span.0, *span.1));
             }
         }
     }
-    begins.values_mut().flat_map(BTreeMap::values_mut).for_each(|b| b.sort_unstable());
+    for spans in begins.values_mut().flat_map(BTreeMap::values_mut) {
+        spans.sort_unstable();
+        let mut latest = i64::MIN;
+        for (_, end) in spans {
+            latest = latest.max(*end);
+            *end = latest;
+        }
+    }
     Ok(begins)
 }
 
@@ -100,7 +110,13 @@ fn begin_after(begins: &Begins, args: &[ArrayRef]) -> Result<ArrayRef> {
     };
     let after = |row| {
         let (begins, at) = (begins.get(name(recordings, row)?)?, time(times, row)?);
-        let first = |begins: &Vec<i64>| begins.get(begins.partition_point(|begin| *begin < at)).copied();
+        let first = |spans: &Spans| {
+            let next = spans.partition_point(|(begin, _)| *begin < at);
+            match next.checked_sub(1).and_then(|before| spans.get(before)) {
+                Some((_, end)) if *end > at => Some(at),
+                _ => spans.get(next).map(|(begin, _)| *begin),
+            }
+        };
         match name(cores, row) {
             Some(core) => {
                 let of_core = begins.get(&Some(core.to_owned())).and_then(first);
@@ -114,9 +130,9 @@ fn begin_after(begins: &Begins, args: &[ArrayRef]) -> Result<ArrayRef> {
 }
 
 /// Whether one of the ascending `begins` is between two moments.
-fn any_between(begins: Option<&Vec<i64>>, one: Option<i64>, other: Option<i64>) -> bool {
-    let before = |begins: &Vec<i64>, at: Option<i64>| {
-        at.map_or(begins.len(), |at| begins.partition_point(|begin| *begin < at))
+fn any_between(begins: Option<&Spans>, one: Option<i64>, other: Option<i64>) -> bool {
+    let before = |begins: &Spans, at: Option<i64>| {
+        at.map_or(begins.len(), |at| begins.partition_point(|(begin, _)| *begin < at))
     };
     begins.is_some_and(|begins| before(begins, one) != before(begins, other))
 }
@@ -127,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_gap_counts_from_its_begin_and_moments_that_are_missing_come_last() {
-        let begins = vec![10, 20];
+        let begins = vec![(10, 12), (20, 25)];
         let between = |one, other| any_between(Some(&begins), one, other);
         assert!(between(Some(10), Some(11)) && between(Some(0), Some(15)) && between(Some(15), Some(0)));
         assert!(!between(Some(5), Some(10)) && !between(Some(11), Some(20)) && !between(Some(21), None));
@@ -136,14 +152,19 @@ mod tests {
 
     #[test]
     fn the_next_gap_is_that_of_the_core_or_of_all_cores() {
-        let of_cores =
-            [(None, vec![30]), (Some("A".to_owned()), vec![10, 50]), (Some("B".to_owned()), vec![20])];
+        let of_cores = [
+            (None, vec![(30, 31)]),
+            (Some("A".to_owned()), vec![(10, 11), (50, 60)]),
+            (Some("B".to_owned()), vec![(20, 28)]),
+        ];
         let begins = Begins::from([("r".to_owned(), of_cores.into())]);
-        let rows: [(&str, Option<&str>, i64, Option<i64>); 7] = [
+        let rows: [(&str, Option<&str>, i64, Option<i64>); 9] = [
             ("r", Some("A"), 10, Some(10)),
             ("r", Some("A"), 11, Some(30)),
             ("r", Some("A"), 31, Some(50)),
-            ("r", Some("A"), 51, None),
+            ("r", Some("A"), 51, Some(51)),
+            ("r", Some("A"), 60, None),
+            ("r", None, 22, Some(22)),
             ("r", Some("C"), 0, Some(30)),
             ("r", None, 11, Some(20)),
             ("s", None, 0, None),

@@ -18,6 +18,7 @@ mod translate;
 use std::io::Write;
 
 use super::{Content, ExportRequest, Exported, Exporter, ExporterInfo};
+use crate::btf::remark;
 use crate::btf::spec::Version;
 use crate::engine::{self, EventOrder, Session, imported_as};
 use crate::error::{Error, ErrorKind, Result};
@@ -180,6 +181,7 @@ pub(super) fn export_btf(
     out: &mut dyn Write,
 ) -> Result<(Option<Version>, BtfCounts)> {
     let recording = selection.recording(session)?;
+    let selection = &selection.with_triggers(session, &recording)?;
     let facts = Facts::read(session, &recording)?;
     let version = match options.version {
         None if !facts.imported => Some(Translator::best_version(session, &recording)?),
@@ -213,6 +215,9 @@ pub(super) fn export_btf(
     };
     let translator = version.map(|version| Translator::new(session, &recording, version)).transpose()?;
     let mut comments = if facts.imported { Vec::new() } else { handlers::remarks(session, &recording)? };
+    if !selection.entities.is_empty() {
+        comments.push(remark::part(&selection.entities));
+    }
     comments.extend(state.iter().flat_map(|(_, state)| state.comments()));
     let scale = session.database().time_scale();
     let style = Style { scale, zero, translator, numbers, comments };

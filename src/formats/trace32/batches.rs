@@ -4,6 +4,7 @@
 use super::rows::{ACCESS_KINDS, ExportRows};
 use super::{FUNCTION_KINDS, Gap};
 use crate::error::Result;
+use crate::formats::FROM_BEGIN;
 use crate::formats::{InputEnd, OpenEnd, RowLines};
 use crate::names::{NameColumn, TextList};
 use crate::schema::{DataEventRows, FunctionEventRows};
@@ -107,7 +108,7 @@ impl Gaps {
     /// All gaps, in the order of the file.
     pub fn finish(self, core: &str) -> impl Iterator<Item = crate::formats::Gap> {
         self.all.into_iter().map(|gap| {
-            let begin = gap.begin.or(gap.own_time).or(gap.end).unwrap_or(0);
+            let begin = gap.begin.unwrap_or(FROM_BEGIN);
             let end = gap.end.map(|end| end.max(begin));
             crate::formats::Gap { begin, end, core: Some(core.to_owned()), reason: gap.reason }
         })
@@ -131,12 +132,12 @@ mod tests {
 
     #[test]
     fn a_gap_at_the_end_of_a_chunk_reaches_to_the_next_row() {
-        let gap = |own_time| Gap { begin: None, own_time, end: None, reason: "r".into() };
+        let gap = |begin, own_time| Gap { begin, own_time, end: None, reason: "r".into() };
         let mut gaps = Gaps::default();
-        gaps.add(vec![gap(None), gap(Some(7))], &[]);
-        gaps.add(vec![gap(Some(25))], &[20, 30]);
-        gaps.add(vec![gap(None)], &[]);
+        gaps.add(vec![gap(None, None), gap(None, Some(7))], &[]);
+        gaps.add(vec![gap(Some(20), Some(25))], &[20, 30]);
+        gaps.add(vec![gap(None, None)], &[]);
         let all: Vec<_> = gaps.finish("c").map(|g| (g.begin, g.end)).collect();
-        assert_eq!(all, [(20, Some(20)), (7, Some(20)), (25, None), (30, None)]);
+        assert_eq!(all, [(FROM_BEGIN, Some(20)), (FROM_BEGIN, Some(20)), (20, None), (30, None)]);
     }
 }
