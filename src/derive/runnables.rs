@@ -110,7 +110,8 @@ impl Runnables {
         }
     }
 
-    /// What happened to a process happens to its runnables, which writers need not say: they run when it does.
+    /// What happened to a process happens to its runnables, which writers need not say: they run when it
+    /// does.
     pub fn of_process(&mut self, event: &Event, names: &Names, rows: &mut Rows) {
         let Some((_, to)) = process_transition(event.action) else { return };
         let process = (event.target, event.target_instance);

@@ -220,8 +220,8 @@ impl Lines {
     }
 }
 
-/// The begin of a gap that nothing is before in its input: it begins with the recording, which other inputs may
-/// tell.
+/// The begin of a gap that nothing is before in its input: it begins with the recording, which other inputs
+/// may tell.
 pub const FROM_BEGIN: i64 = i64::MIN;
 
 /// A span of time for which a trace states a loss.

@@ -1,5 +1,6 @@
-//! The tour of the README, from the first console block to the last: every command runs as it is written, in
-//! one folder that has what a clone has, and prints what the README shows. Not the help texts (see `examples`).
+//! The tour of the README, from the first console block to the last: every command runs as it is written,
+//! in one folder that has what a clone has, and prints what the README shows. Not the help texts (see
+//! `examples`).
 
 use crate::support::root;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Which names of ISRs stand for another process on each core (rule I9 of docs/mapping.md). BTF has one name for
-//! them, so that comments say it to who reads the file. Not the events.
+//! Which names of ISRs stand for another process on each core (rule I9 of docs/mapping.md). BTF has one name
+//! for them, so that comments say it to who reads the file. Not the events.
 
 use crate::btf::remark;
 use crate::engine::Session;
