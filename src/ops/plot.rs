@@ -34,7 +34,7 @@ words! {
 impl PictureFormat {
     /// The format of a file, by its extension.
     pub fn of_file(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()? {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "svg" => Some(Self::Svg),
             "png" => Some(Self::Png),
             "pdf" => Some(Self::Pdf),

@@ -18,6 +18,19 @@ enum Content {
     Spreadsheet,
     /// A picture in a format that btfdb does not have.
     OtherPicture,
+    Compressed,
+    Database,
+    /// Tables or traces in a format that btfdb does not write.
+    OtherData(Instead),
+}
+
+/// What is written in place of a format that btfdb does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Instead {
+    Arrow,
+    Parquet,
+    Csv,
+    Perfetto,
 }
 
 /// The extension in small letters; empty without one.
@@ -33,6 +46,16 @@ fn content(extension: &str) -> Option<Content> {
     let is_exported = |exporter: &&dyn Exporter| exporter.info().extensions.contains(&extension);
     match extension {
         "txt" => None,
+        "gz" | "tgz" | "zst" | "zstd" | "xz" | "bz2" | "lz4" | "br" | "zip" | "7z" | "tar" => {
+            Some(Content::Compressed)
+        }
+        "db" | "duckdb" | "sqlite" | "sqlite3" => Some(Content::Database),
+        "feather" | "ipc" | "arrows" => Some(Content::OtherData(Instead::Arrow)),
+        "pq" | "parq" | "orc" | "avro" => Some(Content::OtherData(Instead::Parquet)),
+        "xml" | "yaml" | "yml" | "toml" | "h5" | "hdf5" | "mat" | "mf4" | "mdf" | "npy" | "pkl" => {
+            Some(Content::OtherData(Instead::Csv))
+        }
+        "pb" | "proto" | "perfetto" | "vcd" | "ctf" => Some(Content::OtherData(Instead::Perfetto)),
         "xls" | "xlsx" | "ods" => Some(Content::Spreadsheet),
         "jpg" | "jpeg" | "gif" | "bmp" | "webp" | "tif" | "tiff" | "eps" | "ps" | "pdf"
             if PictureFormat::of_file(Path::new(&format!("a.{extension}"))).is_none() =>
@@ -93,6 +116,19 @@ fn refused(path: &Path, content: Content, here: &str) -> Error {
             let names: Vec<_> = PictureFormat::ALL.map(PictureFormat::as_str).into();
             format!("`btfdb plot` draws pictures as {}", names.join(", "))
         }
+        Content::Compressed => {
+            let plain = path.with_extension("");
+            format!("files are written uncompressed: -o {}, then compress it", plain.display())
+        }
+        Content::Database => "only `btfdb ingest` makes databases".into(),
+        Content::OtherData(Instead::Arrow) => {
+            "an Arrow IPC file (Feather version 2) is written as .arrow".into()
+        }
+        Content::OtherData(Instead::Parquet) => "`btfdb query` and `btfdb export` write .parquet".into(),
+        Content::OtherData(Instead::Csv) => "`btfdb query` writes .csv, .json and .parquet".into(),
+        Content::OtherData(Instead::Perfetto) => {
+            "traces are written by `btfdb export`: .btf, and .pftrace for Perfetto".into()
+        }
     };
     Error::usage(format!("'{}' would not be what its name says", path.display()))
         .hint(hint)
@@ -110,9 +146,19 @@ mod tests {
         assert_eq!(result("a.b.JSON"), Ok(Some(render::Format::Json)));
         assert_eq!(result("q.md"), Ok(Some(render::Format::Markdown)));
         assert_eq!((result("q.txt"), result("q"), result("q.out")), (Ok(None), Ok(None), Ok(None)));
-        for (name, word) in
-            [("q.svg", "plot"), ("q.png", "plot"), ("q.xlsx", ".csv"), ("q.jpg", "plot"), ("q.btf", "export")]
-        {
+        for (name, word) in [
+            ("q.svg", "plot"),
+            ("q.SVG", "plot"),
+            ("q.xlsx", ".csv"),
+            ("q.jpg", "plot"),
+            ("q.btf", "export"),
+            ("q.csv.gz", "q.csv,"),
+            ("q.json.ZST", "q.json,"),
+            ("q.feather", ".arrow"),
+            ("q.db", "ingest"),
+            ("q.pb", ".pftrace"),
+            ("q.h5", ".csv"),
+        ] {
             assert!(result(name).unwrap_err().contains(word), "{name}");
         }
         let export = |name: &str| {
@@ -121,7 +167,16 @@ mod tests {
         assert_eq!(export("a.btf"), Ok(Some("btf")));
         assert_eq!(export("a.csv"), Ok(Some("csv")));
         assert_eq!(export("a.trace"), Ok(None));
-        for (name, word) in [("y.svg", "plot"), ("y.json", "query"), ("y.xlsx", ".csv"), ("y.png", "plot")] {
+        for (name, word) in [
+            ("y.svg", "plot"),
+            ("y.json", "query"),
+            ("y.xlsx", ".csv"),
+            ("y.png", "plot"),
+            ("y.btf.gz", "y.btf,"),
+            ("y.pb", ".pftrace"),
+            ("y.db", "ingest"),
+            ("y.feather", ".arrow"),
+        ] {
             assert!(export(name).unwrap_err().contains(word), "{name}");
         }
     }

@@ -77,6 +77,14 @@ pub struct MetricsArgs {
 
 pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
     let queries = queries_with_folders(&args.sql_path.folders)?;
+    if let (Some(output), true) = (&args.output.output, args.list || args.show.is_some()) {
+        let option = if args.list { "--list" } else { "--show" };
+        return Err(Error::usage(format!(
+            "{option} prints text, it makes no result for '{}'",
+            output.display()
+        ))
+        .hint(format!("btfdb metrics {option} … > FILE")));
+    }
     if args.list {
         return output::print(&list(&queries)).map(|()| 0);
     }

@@ -73,6 +73,10 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
     {
         return Err(Error::usage("-o takes the result of one statement, but there are several"));
     }
+    if let (Some(output), 0) = (&args.output.output, statements.iter().filter(|s| s.gives_rows()).count()) {
+        let what = format!("there is no result for '{}': CREATE and DROP give no rows", output.display());
+        return Err(Error::usage(what).hint("add a statement that gives rows: CREATE …; SELECT * FROM …"));
+    }
     let control = signals::control();
     let queries = queries_with_folders(&args.sql_path.folders)?;
     let chains = args.chains.as_deref();
