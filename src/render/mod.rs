@@ -17,6 +17,7 @@ pub mod pdf;
 pub mod png;
 pub mod svg;
 mod table;
+mod temporal;
 #[cfg(feature = "png")]
 mod tree;
 mod unit;
@@ -129,7 +130,12 @@ pub fn render(
     limit: Option<usize>,
     threads: usize,
 ) -> Result<Rendered> {
-    let mut shown = Shown { batches, left: limit.unwrap_or(usize::MAX), rendered: Rendered::default() };
+    let mut shown = Shown {
+        batches,
+        left: limit.unwrap_or(usize::MAX),
+        rendered: Rendered::default(),
+        as_text: !format.is_binary(),
+    };
     let delimited = |separator| delimited::Delimited { separator };
     let mut sink: Box<dyn Sink + '_> = match format {
         Format::Csv => return shown.lines(threads, delimited(b','), &delimited(b',').header(schema), out),
@@ -160,6 +166,8 @@ struct Shown<'a> {
     batches: &'a mut (dyn Iterator<Item = Result<RecordBatch>> + Send),
     left: usize,
     rendered: Rendered,
+    /// Every value has to have a text.
+    as_text: bool,
 }
 
 impl Shown<'_> {
@@ -190,9 +198,13 @@ impl Iterator for Shown<'_> {
             self.rendered.more = batch.num_rows() > self.left;
             let rows = batch.num_rows().min(self.left);
             if rows > 0 {
+                let shown = batch.slice(0, rows);
+                if let Err(e) = if self.as_text { temporal::check(&shown) } else { Ok(()) } {
+                    return Some(Err(e));
+                }
                 self.left -= rows;
                 self.rendered.rows += rows as u64;
-                return Some(Ok(Rows { batch: batch.slice(0, rows), left: 0..rows }));
+                return Some(Ok(Rows { batch: shown, left: 0..rows }));
             }
         }
         None
