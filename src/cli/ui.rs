@@ -3,6 +3,7 @@
 use crate::diagnostics::{Log, Severity, UNKNOWN_NAME};
 use crate::error::{Error, ErrorKind};
 use crate::ops::findings::Found;
+use crate::time::TimeScale;
 use std::io::{IsTerminal, Write};
 
 /// Standard error, with the options of the user.
@@ -25,6 +26,15 @@ impl Ui {
     pub fn status(&self, text: &str) {
         if !self.quiet {
             line(text);
+        }
+    }
+
+    /// Says that a summary is not in the unit that the user wants, if that is not a tick.
+    pub fn summary_in_ticks(&self, unit: TimeScale, tick: TimeScale) {
+        if unit != tick {
+            self.status(&format!(
+                "SUMMARIZE shows times in ticks ({tick}), not in {unit}: its columns mix them with other values"
+            ));
         }
     }
 

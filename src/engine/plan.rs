@@ -18,6 +18,8 @@ pub(super) struct Planned {
     pub plan: LogicalPlan,
     /// The columns of its result, as typed.
     pub names: Names,
+    /// Its rows describe columns, so that times and other values are in one column.
+    pub summarize: bool,
 }
 
 /// Plans a query, or a statement that makes or drops a view or table of the session.
@@ -31,7 +33,7 @@ pub(super) async fn planned(state: &SessionState, text: &str) -> Result<Planned>
         SQLOptions::new().with_allow_ddl(of_session).with_allow_dml(false).with_allow_statements(false);
     read_only.verify_plan(&plan)?;
     let plan = if summarize { sql::summary(state, &plan)? } else { plan };
-    Ok(Planned { plan, names })
+    Ok(Planned { plan, names, summarize })
 }
 
 /// Plans a query.

@@ -140,7 +140,7 @@ struct Job {
 
 impl Job {
     async fn execute(&self, sender: &SyncSender<Message>) -> Result<(), DataFusionError> {
-        let Planned { mut plan, names } = planned(&self.context.state(), &self.sql).await?;
+        let Planned { mut plan, names, summarize } = planned(&self.context.state(), &self.sql).await?;
         if !self.params.is_empty() {
             plan = plan.with_param_values(ParamValues::from(self.params.clone()))?;
         }
@@ -148,7 +148,7 @@ impl Job {
             return self.change(statement, sender).await;
         }
         let mut frame = self.context.execute_logical_plan(plan).await?;
-        let times = times(frame.logical_plan());
+        let times = if summarize { Vec::new() } else { times(frame.logical_plan()) };
         if let (Some(limit), true) = (self.limit, gives_rows(frame.logical_plan())) {
             frame = frame.limit(0, Some(limit))?;
         }

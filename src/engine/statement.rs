@@ -36,6 +36,12 @@ impl Statement {
         !["CREATE", "DROP"].iter().any(|word| first.eq_ignore_ascii_case(word))
     }
 
+    /// True for `SUMMARIZE`, whose columns mix times with other values and are never in a unit.
+    pub fn is_summary(&self) -> bool {
+        let first = self.text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        first.eq_ignore_ascii_case("summarize")
+    }
+
     /// The script from its beginning to the end of the statement: comments before it, no semicolon after it.
     pub(super) fn with_all_before<'a>(&self, script: &'a str) -> &'a str {
         script.get(..self.end).unwrap_or(script)

@@ -8,7 +8,7 @@ use crate::render::SHOWN_NULL;
 use crate::schema::result::{self, Integers, Texts};
 use crate::schema::tables;
 use crate::selection::pattern;
-use crate::time::format_duration;
+use crate::time::{TimeScale, format_duration};
 use arrow::array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use std::collections::HashMap;
@@ -54,12 +54,18 @@ struct Line {
 /// task without any has no times. Tasks are in the order of their priorities, if the trace has these.
 /// Averages are rounded to three decimals, half to even.
 ///
-/// The filter selects jobs by their arrival; windows are ignored.
-pub fn measurement(session: &Session, filter: &MetricFilter) -> Result<RecordBatch> {
+/// With a unit, all times are in that, and their averages have three decimals more than ticks of the
+/// database need. The filter selects jobs by their arrival; windows are ignored.
+pub fn measurement(session: &Session, filter: &MetricFilter, unit: Option<TimeScale>) -> Result<RecordBatch> {
     session.database().check_recording(filter.recording.as_deref())?;
     session.database().check_window(filter.recording.as_deref(), filter.from, filter.to)?;
-    let ticks = ticks(session)?;
     let scale = session.database().time_scale();
+    // In a unit, values are counted in ticks of the database first.
+    let (ticks, digits) = match unit {
+        Some(unit) => (HashMap::new(), i64::from(scale.decimals()) - i64::from(unit.decimals())),
+        None => (ticks(session)?, 0),
+    };
+    let finer = 10i128.pow(digits.min(0).unsigned_abs() as u32);
     let mut lines = measured(session, filter, &ticks)?;
     let priorities = priorities(session)?;
     let priority = |line: &Line| {
@@ -71,9 +77,10 @@ pub fn measurement(session: &Session, filter: &MetricFilter) -> Result<RecordBat
     if let (true, Some(entity)) = (lines.is_empty(), &filter.entity) {
         check_entity(session, entity)?;
     }
-    let units = lines.iter().map(|line| match ticks.get(&line.recording) {
-        Some(tick) => format_duration(*tick, scale),
-        None => format_duration(1, scale),
+    let units = lines.iter().map(|line| match (unit, ticks.get(&line.recording)) {
+        (Some(unit), _) => unit.as_str().to_owned(),
+        (None, Some(tick)) => format_duration(*tick, scale),
+        (None, None) => format_duration(1, scale),
     });
     let shown = HashMap::from([(SHOWN_NULL.to_owned(), "-".to_owned())]);
     let mut fields =
@@ -83,8 +90,9 @@ pub fn measurement(session: &Session, filter: &MetricFilter) -> Result<RecordBat
         Arc::new(StringArray::from_iter_values(lines.iter().map(|l| &l.task))),
     ];
     for (n, name) in ["WCET", "ACET", "BCET", "WCRT", "ACRT", "BCRT"].into_iter().enumerate() {
-        let ty = DataType::Decimal128(PRECISION, DECIMALS as i8);
-        let values = lines.iter().map(|l| l.values.get(n).copied().flatten());
+        let ty = DataType::Decimal128(PRECISION, DECIMALS as i8 + digits.max(0) as i8);
+        let in_unit = |value: i128| value.checked_mul(finer);
+        let values = lines.iter().map(|l| l.values.get(n).copied().flatten().and_then(in_unit));
         let array = values.collect::<Decimal128Array>().with_data_type(ty.clone());
         fields.push(Field::new(name, ty, true).with_metadata(shown.clone()));
         arrays.push(Arc::new(array));
@@ -189,7 +197,7 @@ mod tests {
 
     fn shown(format: Format, filter: &MetricFilter) -> String {
         let (_dir, session) = engine(&["r"]);
-        let table = measurement(&session, filter).unwrap();
+        let table = measurement(&session, filter, None).unwrap();
         let mut out = Vec::new();
         let schema = table.schema();
         render(&schema, &mut std::iter::once(Ok(table)), format, &mut out, None, 1).unwrap();
@@ -211,6 +219,15 @@ mod tests {
         assert_eq!(cells, ["r", "T_1", "-", "-", "-", "-", "-", "-", "0", "1", "ns"], "{table}");
         let other = MetricFilter { recording: Some("s".into()), ..MetricFilter::default() };
         let (_dir, session) = engine(&["r"]);
-        assert!(measurement(&session, &other).is_err());
+        assert!(measurement(&session, &other, None).is_err());
+        let in_unit = |unit| {
+            let table = measurement(&session, &MetricFilter::default(), Some(unit)).unwrap();
+            let (mut out, schema) = (Vec::new(), table.schema());
+            render(&schema, &mut std::iter::once(Ok(table)), Format::Csv, &mut out, None, 1).unwrap();
+            String::from_utf8(out).unwrap().lines().nth(1).unwrap().to_owned()
+        };
+        assert!(in_unit(TimeScale::Us).starts_with("r,T_1,0.030000,0.021667,0.015000,0.050000,"));
+        assert!(in_unit(TimeScale::Us).ends_with(",3,us"));
+        assert!(in_unit(TimeScale::Ps).starts_with("r,T_1,30000.000,21667.000,15000.000,"));
     }
 }

@@ -10,7 +10,7 @@ use super::samples::Key;
 use super::statistics::Statistics;
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::{Metric, Unit};
-use crate::render::InUnit;
+use crate::render::{InUnit, shifted};
 use crate::time::TimeScale;
 
 pub(super) struct Line<'a> {
@@ -153,19 +153,20 @@ pub fn in_unit(rows: &RecordBatch, scale: TimeScale, unit: TimeScale) -> Result<
         return Ok(rows);
     };
     let is_time: Vec<bool> = units.iter().map(|unit| unit == Some(Unit::Duration.as_str())).collect();
-    let shown = unit.max(scale);
-    let ticks = 10f64.powi((scale.decimals() - shown.decimals()) as i32);
+    let shown = unit.as_str();
+    let digits = scale.decimals() as i32 - unit.decimals() as i32;
     let convert = |(field, column): (&Arc<Field>, &ArrayRef)| -> ArrayRef {
         if field.name() == "unit" {
             let of = |(unit, time): (Option<&str>, &bool)| {
-                if *time { Some(shown.as_str().to_owned()) } else { unit.map(str::to_owned) }
+                if *time { Some(shown.to_owned()) } else { unit.map(str::to_owned) }
             };
             return Arc::new(units.iter().zip(&is_time).map(of).collect::<StringArray>());
         }
         match column.as_primitive_opt::<Float64Type>() {
             Some(values) => {
-                let of =
-                    |(value, time): (Option<f64>, &bool)| value.map(|v| if *time { v / ticks } else { v });
+                let of = |(value, time): (Option<f64>, &bool)| {
+                    value.map(|v| if *time { shifted(v, digits) } else { v })
+                };
                 Arc::new(values.iter().zip(&is_time).map(of).collect::<Float64Array>())
             }
             None => Arc::clone(column),

@@ -42,7 +42,7 @@ pub(crate) use markup::escaped;
 pub(crate) use parallel::PORTION;
 pub(crate) use parallel::{Worker, in_order};
 pub use table::{SHOWN_NULL, records};
-pub use unit::InUnit;
+pub use unit::{InUnit, shifted};
 
 words! {
     /// How rows are written.

@@ -18,17 +18,16 @@ const PRECISION: u8 = 38;
 pub struct InUnit {
     schema: SchemaRef,
     times: Vec<bool>,
-    /// The number of powers of ten by which a tick is finer than the unit.
-    digits: u8,
+    /// The number of powers of ten by which a tick is finer than the unit; negative if it is coarser.
+    digits: i8,
 }
 
 impl InUnit {
     /// Converts the columns selected by `times`, which count ticks of `scale`, to `unit`, and names them
-    /// after it; they stay in ticks if ticks are coarser.
+    /// after it.
     pub fn new(schema: &SchemaRef, times: &[bool], scale: TimeScale, unit: TimeScale) -> Self {
-        let unit = unit.max(scale);
         // At most 12: from picoseconds to seconds.
-        let digits = (scale.decimals() - unit.decimals()) as u8;
+        let digits = (i64::from(scale.decimals()) - i64::from(unit.decimals())) as i8;
         let mut times = times.to_vec();
         times.resize(schema.fields().len(), false);
         for (time, field) in times.iter_mut().zip(schema.fields()) {
@@ -37,7 +36,7 @@ impl InUnit {
         let field = |(field, time): (&Arc<Field>, &bool)| match (time, field.data_type()) {
             (false, _) => field.as_ref().clone(),
             (true, ty) => {
-                let ty = if *ty == DataType::Int64 && digits > 0 { decimal(digits) } else { ty.clone() };
+                let ty = if *ty == DataType::Int64 && digits != 0 { decimal(digits) } else { ty.clone() };
                 Field::new(format!("{} [{unit}]", field.name()), ty, field.is_nullable())
             }
         };
@@ -54,13 +53,16 @@ impl InUnit {
     pub fn convert(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let convert = |(array, time): (&ArrayRef, &bool)| -> Result<ArrayRef> {
             Ok(match (time, array.data_type()) {
-                (true, DataType::Int64) if self.digits > 0 => {
-                    let ticks = array.as_primitive::<Int64Type>().unary::<_, Decimal128Type>(i128::from);
+                (true, DataType::Int64) if self.digits != 0 => {
+                    // The product of 64 bits and at most 10¹² fits.
+                    let factor = 10i128.pow(u32::from(self.digits.min(0).unsigned_abs()));
+                    let in_unit = |ticks: i64| i128::from(ticks) * factor;
+                    let ticks = array.as_primitive::<Int64Type>().unary::<_, Decimal128Type>(in_unit);
                     Arc::new(ticks.with_data_type(decimal(self.digits)))
                 }
                 (true, DataType::Float64) => {
-                    let ticks = 10f64.powi(i32::from(self.digits));
-                    Arc::new(array.as_primitive::<Float64Type>().unary::<_, Float64Type>(|v| v / ticks))
+                    let values = array.as_primitive::<Float64Type>();
+                    Arc::new(values.unary::<_, Float64Type>(|v| shifted(v, i32::from(self.digits))))
                 }
                 _ => Arc::clone(array),
             })
@@ -70,8 +72,13 @@ impl InUnit {
     }
 }
 
-fn decimal(digits: u8) -> DataType {
-    DataType::Decimal128(PRECISION, digits as i8)
+fn decimal(digits: i8) -> DataType {
+    DataType::Decimal128(PRECISION, digits.max(0))
+}
+
+/// A number without `digits` powers of ten. Both powers are exact, and so is the quotient as far as possible.
+pub fn shifted(value: f64, digits: i32) -> f64 {
+    if digits < 0 { value * 10f64.powi(-digits) } else { value / 10f64.powi(digits) }
 }
 
 #[cfg(test)]
@@ -106,11 +113,10 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_finer_than_the_ticks_shows_ticks() {
-        for (scale, unit) in [(TimeScale::Ns, TimeScale::Ns), (TimeScale::Us, TimeScale::Ns)] {
-            let lines = shown(scale, unit);
-            assert_eq!(lines[0], format!("at [{scale}],avg [{scale}],n,name"));
-            assert_eq!(lines[1], "3025000,1500,1,a");
-        }
+    fn a_unit_that_is_not_coarser_than_the_ticks_is_exact_too() {
+        assert_eq!(shown(TimeScale::Ns, TimeScale::Ns)[1], "3025000,1500,1,a");
+        let ps = shown(TimeScale::Ns, TimeScale::Ps);
+        assert_eq!(ps[0], "at [ps],avg [ps],n,name");
+        assert_eq!(ps[1], "3025000000,1500000,1,a");
     }
 }

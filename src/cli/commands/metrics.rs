@@ -118,13 +118,13 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
             target.finish()?;
             return Ok(0);
         }
-        bins_of(&histograms)?
+        let bins = bins_of(&histograms)?;
+        match args.unit.unit {
+            Some(unit) => in_unit(&bins, scale, unit)?,
+            None => bins,
+        }
     } else {
-        ops::metrics::table(&session, &args.metrics, &filter)?
-    };
-    let result = match args.unit.unit {
-        Some(unit) => in_unit(&result, scale, unit)?,
-        None => result,
+        ops::metrics::table(&session, &args.metrics, &filter, args.unit.unit)?
     };
     let schema = result.schema();
     output::show(&schema, &mut std::iter::once(Ok(result)), &args.output, session.threads(), ui)?;

@@ -94,6 +94,9 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
         let (schema, threads) = (Arc::clone(result.schema()), session.threads());
         match args.unit.unit {
             Some(unit) => {
+                if statement.is_summary() {
+                    ui.summary_in_ticks(unit, scale);
+                }
                 let unit = InUnit::new(&schema, result.times(), scale, unit);
                 let rows = &mut result.map(|batch| unit.convert(&batch?));
                 output::show(unit.schema(), rows, &args.output, threads, ui)?;

@@ -7,7 +7,8 @@ use crate::cli::commands::{export as exporting, histogram as drawing, parse, plo
 use crate::engine::split;
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::Unit;
-use crate::metrics::{MetricFilter, bins_of, histograms, summaries};
+use crate::metrics::{MetricFilter, bins_of, histograms, measurement, summaries};
+use crate::ops::metrics::is_measurement;
 use crate::render;
 use crate::time::TimeScale;
 use arrow::datatypes::{DataType, Field};
@@ -20,7 +21,7 @@ use std::sync::Arc;
 /// The words of `.mode`.
 pub(super) const FORMATS: &[&str] = &["auto", "table", "csv", "tsv", "json", "jsonl", "md"];
 /// The words of `.unit`.
-pub(super) const UNITS: &[&str] = &["ticks", "ns", "us", "ms", "s"];
+pub(super) const UNITS: &[&str] = &["ticks", "ps", "ns", "us", "ms", "s"];
 /// The words of `.timer`.
 pub(super) const SWITCH: &[&str] = &["on", "off"];
 /// The option of commands that replace a file.
@@ -31,8 +32,15 @@ const MAX_DEPTH: usize = 16;
 
 pub(super) fn metric(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     let Some(name) = words.first() else { return Ok(Flow::Next) };
-    let unit = shell.session.queries().metric(name)?.unit;
     let filter = filter(words);
+    if is_measurement(name) {
+        shell.timed(|shell| {
+            let rows = measurement(&shell.session, &filter, shell.unit())?;
+            shell.show(&rows.schema(), &mut std::iter::once(Ok(rows)), &[])
+        })?;
+        return Ok(Flow::Next);
+    }
+    let unit = shell.session.queries().metric(name)?.unit;
     shell.timed(|shell| {
         let mut summary = summaries(&shell.session, std::slice::from_ref(name), &filter)?;
         let mut known = vec!["metric", "unit"];

@@ -134,12 +134,12 @@ pub(super) const COMMANDS: &[Command] = &[
     command(".mode", actions::mode, "Show results as table, csv, tsv, json, jsonl or md")
         .args(&[may("FORMAT", ArgKind::Word(FORMATS))])
         .detail("auto is a table on a terminal, what the name of a file says, and CSV everywhere else."),
-    command(".unit", actions::unit, "Show times in tables as ticks, ns, us, ms or s")
+    command(".unit", actions::unit, "Show times in tables as ticks, ps, ns, us, ms or s")
         .args(&[may("UNIT", ArgKind::Word(UNITS))])
         .detail(
-            "Times are what is computed from columns of times: max(end_at - begin_at) is one. What a statement \
-             has converted itself, such as x / 1e6, is a number. Whole ticks stay exact. Other formats than \
-             tables always hold ticks.",
+            "Times are columns of times, their sums and differences, and statistics of them: max(end_at - \
+             begin_at) is one. What a statement multiplies or divides itself, such as x / 1e6, is a number. \
+             Whole ticks stay exact. Other formats than tables, and SUMMARIZE, always hold ticks.",
         ),
     command(".rows", actions::rows, "Show at most N rows of a table on the terminal; 0: all")
         .args(&[may("N", ArgKind::Free)])

@@ -6,6 +6,8 @@ use super::lexer::{self, Piece, is_word, pieces};
 use super::words::{is_keyword, keywords};
 use crate::engine::{Relation, Session};
 use crate::library::{Metric, TABLE_FUNCTIONS};
+use crate::metrics::MEASUREMENT;
+use std::iter::once;
 
 pub(super) struct Names {
     relations: Vec<Relation>,
@@ -26,7 +28,10 @@ impl Names {
         Self {
             relations: session.relations(),
             functions: session.functions(),
-            metrics: session.queries().metrics().iter().flat_map(Metric::names).map(str::to_owned).collect(),
+            metrics: once(MEASUREMENT)
+                .chain(session.queries().metrics().iter().flat_map(Metric::names))
+                .map(str::to_owned)
+                .collect(),
             recordings: session.database().recordings().iter().map(|r| r.name.clone()).collect(),
         }
     }

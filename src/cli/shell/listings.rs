@@ -6,6 +6,8 @@ use crate::cli::commands::{check, metrics as metrics_command};
 use crate::engine::{Relation, split};
 use crate::error::{Error, Result};
 use crate::library::{Documented, Queries};
+use crate::metrics::MEASUREMENT_SQL;
+use crate::ops::metrics::is_measurement;
 use crate::schema::{self, tables as names};
 use std::fmt::Write as _;
 
@@ -87,6 +89,7 @@ pub(super) fn recordings(shell: &mut Shell<'_>, _: &[String]) -> Result<Flow> {
 
 pub(super) fn metrics(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     let text = match words.first() {
+        Some(name) if is_measurement(name) => format!("{}\n", MEASUREMENT_SQL.trim_end()),
         Some(name) => metrics_command::shown(shell.session.queries().metric(name)?),
         None => hanging(&metrics_command::list(shell.session.queries()), shell.width()),
     };

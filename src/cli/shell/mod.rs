@@ -180,6 +180,9 @@ impl Shell<'_> {
             let mut result =
                 shell.session.run_first(statement, &params.collect::<Result<Vec<_>>>()?, shell.cap())?;
             let (schema, times) = (Arc::clone(result.schema()), result.times().to_vec());
+            if let (Some(unit), true) = (shell.unit(), statement.is_summary()) {
+                shell.ui.summary_in_ticks(unit, scale);
+            }
             if !statement.gives_rows() {
                 // Completion has to know the new names.
                 shell.opened += 1;
@@ -210,6 +213,11 @@ impl Shell<'_> {
         Some(self.settings.rows).filter(|rows| table && self.settings.pager.is_none() && *rows > 0)
     }
 
+    /// The unit of the times of a result: of tables only.
+    fn unit(&self) -> Option<TimeScale> {
+        self.settings.unit.filter(|_| self.format() == render::Format::Table)
+    }
+
     /// Shows rows; `times` are the columns that hold times.
     fn show(
         &mut self,
@@ -221,7 +229,7 @@ impl Shell<'_> {
         if schema.fields().is_empty() {
             return Ok(());
         }
-        match self.settings.unit.filter(|_| self.format() == render::Format::Table) {
+        match self.unit() {
             Some(unit) => {
                 let unit = InUnit::new(schema, times, self.session.database().time_scale(), unit);
                 self.show_as_is(unit.schema(), &mut rows.map(|batch| unit.convert(&batch?)))

@@ -10,7 +10,12 @@ The engine is DataFusion; its SQL is close to that of PostgreSQL and DuckDB. Wha
   whole ticks of the database, or an error. `SELECT 10 ms` still is a column that is named `ms`.
 * Columns of a result are named as typed: `max(end_at)+1`. In subqueries, `\"max(end_at)+1\"` is their name.
 * `--unit ms` of `query` and `metrics` shows times in a unit, in any format; `.unit ms` in tables of the shell. `begin_at [ms]` then is
-  the name of the column.
+  the name of the column. Converted is what certainly counts ticks: columns of times, their sums and differences, `min`, `max`, `avg`,
+  `sum` and the like of them, and `CASE`, `coalesce` or `UNION` of times only. What is multiplied or divided (`begin_at / 1e6`) is a
+  number as it is; and `SUMMARIZE` always has ticks.
+* Columns may occur twice: `SELECT begin_at, *`. In subqueries, views and tables, each needs a name of its own (`AS`).
+* Whole numbers of more than 64 bits are exact (`DECIMAL(38, 0)`), not `DOUBLE`. `array_sum` refuses lists of whole numbers, whose digits
+  it would lose: `SELECT sum(x) FROM unnest([1, 2]) AS list(x)`.
 * Lists: `step_at[1]` is the first element, `step_at[2:3]` a part, `[1, 2, 3]` a list; `array_length`, `array_contains`,
   `array_to_string` and others work on them, `unnest` makes rows of them. `generate_series(1, 10)` in FROM makes rows of numbers.
 * `arg_max(a, b)`, `arg_min(a, b)`: the value of `a` where `b` is greatest or least (of several, the least `a`); `mode(a)`: the value

@@ -28,9 +28,9 @@ fn columns_of_tables_and_views() {
 #[test]
 fn what_is_computed_from_them() {
     let sql = "SELECT max(end_at - begin_at) AS longest, avg(CAST(end_at AS DOUBLE)) AS mean, count(*) AS n, \
-               sum(end_at - begin_at) / count(*) AS each, max(end_at) / max(begin_at) AS ratio, 2 * min(begin_at) AS twice \
+               sum(end_at - begin_at) / count(*) AS each, max(end_at) / max(begin_at) AS ratio, min(begin_at) + max(end_at) AS both \
                FROM process_state GROUP BY process HAVING max(end_at) > 0 ORDER BY longest";
-    assert_eq!(times(sql), ["longest", "mean", "each", "twice"]);
+    assert_eq!(times(sql), ["longest", "mean", "each", "both"]);
     let sql = "SELECT lag(time) OVER (ORDER BY seq) AS before, row_number() OVER (ORDER BY time) AS n, \
                coalesce(NULL, time) AS c, CASE WHEN seq > 1 THEN time ELSE 0 END AS d, -time AS e, time > 5 AS f, \
                (SELECT max(time) FROM btf_event) AS g, time % 10 AS h, time * time AS square FROM btf_event";
@@ -43,7 +43,32 @@ fn a_time_that_is_converted_already_is_a_number() {
                begin_at * 1e-9 AS s, 1000 * begin_at AS ps, CAST(begin_at AS DOUBLE) / CAST(1000 AS DOUBLE) AS cast, \
                begin_at / 1e3 + 5 AS later, begin_at / 2 AS half, 10 * begin_at AS ten, begin_at / 60000 AS sixtieth, \
                begin_at + 1000 AS moved FROM process_state";
-    assert_eq!(times(sql), ["half", "ten", "sixtieth", "moved"]);
+    assert_eq!(times(sql), ["moved"]);
+    let sql = "SELECT begin_at / (1000 * 1000) AS a, begin_at / power(10, 6) AS b, begin_at * 100 / 200000000 AS c, \
+               begin_at / 60000000000.0 AS d, sum(begin_at) OVER () / (count(*) OVER () * 1000) AS e, begin_at::BIGINT AS f, \
+               begin_at - begin_at % 10 AS g, sum(begin_at / 1e6) OVER () AS h FROM process_state";
+    assert_eq!(times(sql), ["f", "g"]);
+}
+
+#[test]
+fn what_comes_from_several_must_agree() {
+    let sql = "SELECT CASE WHEN instance > 1 THEN begin_at ELSE instance END AS a, coalesce(end_at, instance) AS b, \
+               CASE WHEN instance > 1 THEN begin_at ELSE begin_at / 1000 END AS c, coalesce(end_at, 0) AS d, \
+               CASE WHEN instance > 1 THEN begin_at END AS e, nvl2(begin_at, instance, 1) AS f FROM process_state";
+    assert_eq!(times(sql), ["d", "e"]);
+    assert_eq!(times("SELECT begin_at AS x FROM process_state UNION ALL SELECT count(*) FROM gap"), [""; 0]);
+    assert_eq!(times("SELECT begin_at AS x FROM process_state UNION ALL SELECT 7"), [""; 0]);
+    assert_eq!(times("SELECT begin_at AS x FROM process_state UNION ALL SELECT NULL"), ["x"]);
+    let steps = |next: &str| {
+        times(&format!(
+            "WITH RECURSIVE t AS (SELECT min(time) AS x FROM btf_event UNION ALL SELECT {next} FROM t WHERE x < 100) \
+             SELECT x FROM t"
+        ))
+    };
+    assert_eq!((steps("x + 10"), steps("x * 2")), (vec!["x".to_owned()], Vec::new()));
+    assert_eq!(times("SELECT DISTINCT ON (instance) instance, end_at FROM process_state"), ["end_at"]);
+    // Its columns have times and other values.
+    assert_eq!(times("SUMMARIZE process_state"), [""; 0]);
 }
 
 #[test]
