@@ -88,11 +88,14 @@ fn free_name(catalog: &Catalog, name: &TableReference, or_replace: bool) -> Resu
 
 fn drop_own(catalog: &Catalog, name: &TableReference, if_exists: bool) -> Result<()> {
     let name = name.table();
-    if catalog.own().remove(name) || if_exists {
+    if catalog.own().remove(name) {
         return Ok(());
     }
     if catalog.is_of_database(name) {
         return Err(of_database(name));
+    }
+    if if_exists {
+        return Ok(());
     }
     let names = catalog.own().names();
     let hint = match names.is_empty() {

@@ -25,6 +25,15 @@ pub(in crate::cli) fn param(text: &str, scale: TimeScale) -> Result<(&str, Param
         let error = Error::usage(format!("--param: '{text}' is not NAME=VALUE"));
         return Err(error.hint("e.g. --param window=10ms"));
     };
+    let digits = value.trim_start_matches(['+', '-']);
+    if !digits.is_empty()
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && value.parse::<i128>().map_or(true, |number| i64::try_from(number).is_err())
+    {
+        return Err(Error::usage(format!("--param: {value} does not fit 64 bits"))
+            .hint(format!("'{value}' in quotes is a text: CAST({0} AS DECIMAL(38, 0)) in SQL", dollar(name)))
+            .hint("1e20 is a number of type DOUBLE, which keeps about 16 digits"));
+    }
     let quoted = value.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
     let value = match (quoted, parse_time_argument(value, scale), value.parse::<f64>()) {
         (Some(text), ..) => text.into(),
@@ -38,6 +47,11 @@ pub(in crate::cli) fn param(text: &str, scale: TimeScale) -> Result<(&str, Param
         _ => value.into(),
     };
     Ok((name.strip_prefix('$').unwrap_or(name), value))
+}
+
+/// The name of a parameter as SQL has it.
+fn dollar(name: &str) -> String {
+    format!("${}", name.trim_start_matches('$'))
 }
 
 /// `512MiB`, `4GiB`, `1GB` or a number of bytes.
@@ -74,6 +88,8 @@ mod tests {
             (of("x=infinity").1, of("x=a=b").1, of("x=").1),
             ("infinity".into(), "a=b".into(), "".into())
         );
+        assert!(param("x=99999999999999999999", TimeScale::Ns).is_err());
+        assert_eq!(of("x=1e20"), ("x", Param::Float(1e20)));
         assert_eq!(param("window", TimeScale::Ns).unwrap_err().hints().len(), 1);
     }
 

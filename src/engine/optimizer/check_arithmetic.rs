@@ -1,6 +1,7 @@
 //! Replaces `+`, `-` and `*` of whole numbers, which wrap around in DataFusion, by operations that fail. Not
 //! for the operations (see `functions`); sums over rows are checked by their own accumulators.
 
+use arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DFSchema, Result};
@@ -10,6 +11,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Ope
 use datafusion::optimizer::AnalyzerRule;
 
 use crate::engine::functions::{Checked, CheckedOp, is_checked};
+use crate::engine::sql::refused;
 
 /// Runs after DataFusion has made the types of both sides equal, and before it moves expressions.
 #[derive(Debug)]
@@ -41,10 +43,28 @@ fn checked(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     plan.map_expressions(|expr| {
         let name = names.save(&expr);
         let checked = expr.transform_down(|e| {
+            check_list(&e, &schema)?;
             Ok(replacement(&e, &schema).map_or_else(|| Transformed::no(e), Transformed::yes))
         })?;
         Ok(if checked.transformed { checked.update_data(|expr| name.restore(expr)) } else { checked })
     })
+}
+
+/// Refuses functions of lists that compute whole numbers as floating-point numbers.
+fn check_list(expr: &Expr, schema: &DFSchema) -> Result<()> {
+    let Expr::ScalarFunction(call) = expr else { return Ok(()) };
+    let ("array_sum" | "array_product", [Expr::Cast(list)]) = (call.name(), call.args.as_slice()) else {
+        return Ok(());
+    };
+    let element = match list.expr.get_type(schema)? {
+        DataType::List(of) | DataType::LargeList(of) | DataType::FixedSizeList(of, _) => of,
+        _ => return Ok(()),
+    };
+    if !element.data_type().is_integer() && !element.data_type().is_decimal() {
+        return Ok(());
+    }
+    let message = format!("'{}' computes whole numbers as DOUBLE, which may lose digits", call.name());
+    Err(refused(message, None, "exact sums are those of rows: SELECT sum(x) FROM unnest(…) AS list(x)"))
 }
 
 fn replacement(expr: &Expr, schema: &DFSchema) -> Option<Expr> {

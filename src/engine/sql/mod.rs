@@ -3,7 +3,9 @@
 //! is refused, with the next step. Not for planning (see `plan`) and not for splitting scripts (see
 //! `statement`).
 
+mod duplicates;
 mod names;
+mod numbers;
 mod parse;
 mod refusals;
 mod spellings;

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::duplicates;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{
@@ -55,16 +56,27 @@ impl Names {
 }
 
 /// The names of the columns of a statement. The columns of its subqueries in FROM and WITH get their names
-/// here, so that they can be used by them.
-pub(super) fn take(statement: &mut Statement, sql: &str, tokens: &[TokenWithSpan]) -> Names {
+/// here, so that they can be used by them. `summarize`: so do those of the statement, which are in its rows.
+pub(super) fn take(statement: &mut Statement, sql: &str, tokens: &[TokenWithSpan], summarize: bool) -> Names {
     let Statement::Statement(statement) = statement else { return Names::default() };
     let typed = Typed { tokens, texts: texts(sql, tokens) };
     match statement.as_mut() {
+        Sql::Query(query) if summarize => {
+            named(query, &typed);
+            Names::default()
+        }
         Sql::Query(query) => {
             inner_queries(query, &typed);
             let Some(select) = first_select(&mut query.body) else { return Names::default() };
             let Some(items) = typed.items(select) else { return Names::default() };
-            Names(select.projection.iter().zip(items).map(|(item, text)| name(item, text)).collect())
+            let mut names: Vec<_> =
+                select.projection.iter().zip(items).map(|(item, text)| name(item, text)).collect();
+            for (at, shown) in duplicates::set_apart(&mut query.body) {
+                if let Some(name) = names.get_mut(at) {
+                    *name = Item::Typed(shown);
+                }
+            }
+            Names(names)
         }
         Sql::CreateView(view) => {
             named(&mut view.query, &typed);

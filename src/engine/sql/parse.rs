@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, Word};
 
 use super::names::{self, Names};
-use super::{refusals, spellings, units};
+use super::{numbers, refusals, spellings, units};
 use crate::engine::from_first;
 use crate::time::TimeScale;
 
@@ -33,6 +33,7 @@ pub(in crate::engine) fn parse(sql: &str, scale: Option<TimeScale>) -> Result<Pa
     let mut tokens = units::in_ticks(typed.clone(), scale)?;
     let summarize = take_summarize(&mut tokens);
     refusals::check_words(&tokens)?;
+    numbers::check(&tokens)?;
     let tokens = from_first::with_select(tokens);
     let mut statements = DFParserBuilder::new(tokens).build()?.parse_statements()?;
     let (Some(mut statement), true) = (statements.pop_front(), statements.is_empty()) else {
@@ -40,7 +41,7 @@ pub(in crate::engine) fn parse(sql: &str, scale: Option<TimeScale>) -> Result<Pa
     };
     from_first::check_columns(&statement)?;
     refusals::check(&statement)?;
-    let names = if summarize { Names::default() } else { names::take(&mut statement, sql, &typed) };
+    let names = names::take(&mut statement, sql, &typed, summarize);
     spellings::replace(&mut statement);
     drop_temporary(&mut statement);
     Ok(Parsed { statement, names, summarize })

@@ -22,6 +22,7 @@ const OPTIONS: &str = "options are given on the command line, and with dot comma
 const SNAPSHOT: &str =
     "a session sees the database as it was when it was opened, so that there are no transactions";
 const AS_OF: &str = "the state at an instant: SELECT … FROM as_of(events, states, key), see docs/library.md";
+const UNPIVOT: &str = "one SELECT per column, with UNION ALL between them";
 const PIVOT: &str = "one aggregate per column does it: sum(x) FILTER (WHERE core = 'Core_0') AS core_0, …";
 
 /// An error with the next step, which becomes a hint.
@@ -38,6 +39,14 @@ pub(in crate::engine) fn refused(
 /// Refuses words that the parser would complain about in a way that leads nowhere.
 pub(super) fn check_words(tokens: &[TokenWithSpan]) -> Result<()> {
     let mut words = tokens.iter().filter(|t| !matches!(t.token, Token::Whitespace(_))).peekable();
+    for (word, hint) in [("PIVOT", PIVOT), ("UNPIVOT", UNPIVOT)] {
+        if let Some(first) = words.peek()
+            && is_word(&first.token, word)
+        {
+            let span = Span::try_from_sqlparser_span(first.span);
+            return Err(refused(format!("there is no {word}"), span, hint));
+        }
+    }
     while let Some(word) = words.next() {
         let span = Span::try_from_sqlparser_span(word.span);
         if word.token == Token::DoubleEq {
@@ -140,11 +149,7 @@ impl Visitor for Meaning {
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<Self::Break> {
         match factor {
             TableFactor::Pivot { .. } => stop("there is no PIVOT", factor.span(), PIVOT),
-            TableFactor::Unpivot { .. } => stop(
-                "there is no UNPIVOT",
-                factor.span(),
-                "one SELECT per column, with UNION ALL between them",
-            ),
+            TableFactor::Unpivot { .. } => stop("there is no UNPIVOT", factor.span(), UNPIVOT),
             _ => ControlFlow::Continue(()),
         }
     }

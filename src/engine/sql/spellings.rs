@@ -3,6 +3,7 @@
 
 use std::ops::ControlFlow;
 
+use super::numbers;
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
@@ -65,6 +66,7 @@ impl VisitorMut for Calls {
     type Break = ();
 
     fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
+        numbers::make_exact(expression);
         if let Expr::Function(call) = expression
             && let Some(meaning) = meaning(&call.name)
         {
