@@ -9,20 +9,12 @@ use datafusion::common::{Column, DataFusionError, SchemaError};
 use datafusion::object_store;
 use parquet::errors::ParquetError;
 
-use super::failure_text;
+pub(super) use super::failure_words::Place;
 use super::functions::Overflow;
 use super::operators::OutOfOrder;
+use super::{failure_text, failure_words};
 use crate::error::{Error, ErrorKind, did_you_mean};
 use crate::library::TABLE_FUNCTIONS;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
-    /// 1-based.
-    pub line: u64,
-    /// 1-based, in characters.
-    pub column: u64,
-    pub width: u64,
-}
 
 /// Most characters of an SQL line that an error shows.
 const SHOWN: usize = 100;
@@ -54,7 +46,9 @@ pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[Strin
     if let DataFusionError::External(cause) = error.find_root()
         && let Some(overflow) = cause.downcast_ref::<Overflow>()
     {
-        return Error::new(ErrorKind::Query, overflow.to_string()).hint(WIDER);
+        // The optimizer computes sums of different values over rows that it names itself.
+        let what = overflow.to_string().replace("(alias1)", "(DISTINCT …)");
+        return Error::new(ErrorKind::Query, what).hint(WIDER);
     }
     match error.find_root() {
         DataFusionError::ResourcesExhausted(what) => return exhausted(what),
@@ -64,6 +58,11 @@ pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[Strin
         DataFusionError::ExecutionJoin(e) if e.is_panic() => return damaged(&e.to_string()),
         _ => {}
     }
+    if missing_column(error).is_none()
+        && let Some(words) = failure_words::rewritten(&error.strip_backtrace(), sql)
+    {
+        return syntax(&words.message, sql, words.place).hint(words.hint);
+    }
     let (message, place) = described(error, sql);
     let error_at_place = syntax(&message, sql, place);
     hints(error, &message, sql, place, relations).into_iter().fold(error_at_place, Error::hint)
@@ -71,18 +70,33 @@ pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[Strin
 
 /// What failed in words for users, and where.
 fn described(error: &DataFusionError, sql: &str) -> (String, Option<Place>) {
-    if let Some((field, _)) = missing_column(error) {
+    if let Some((field, valid_fields)) = missing_column(error) {
+        if let Some(table) = missing_table(field, valid_fields) {
+            return (format!("there is no table '{table}' in FROM"), place_of_word(sql, table));
+        }
         let place = field.spans.first().map(place_of).or_else(|| place_of_word(sql, &field.name));
         return (format!("column '{}' not found", field.name), place);
     }
     match error.diagnostic() {
-        Some(d) => (failure_text::plain(&d.message), d.span.map(place_of)),
+        Some(d) => {
+            let message = failure_text::plain(&d.message);
+            let named = || failure_words::word(sql, message.strip_prefix('\'')?.split_once('\'')?.0);
+            let place = d.span.map(place_of).or_else(named);
+            (message, place)
+        }
         None => {
             let (message, place) = cut_place(tidy(&error.strip_backtrace()));
             let message = missing_parameter(&message).or_else(|| no_number(&message)).unwrap_or(message);
             (failure_text::plain(&message), place)
         }
     }
+}
+
+/// The table of a column that does not exist, if FROM has no such table.
+fn missing_table<'e>(field: &'e Column, valid_fields: &[Column]) -> Option<&'e str> {
+    let table = field.relation.as_ref()?.table();
+    let mut known = valid_fields.iter().filter_map(|f| f.relation.as_ref()).peekable();
+    (known.peek().is_some() && known.all(|of| of.table() != table)).then_some(table)
 }
 
 /// A column that does not exist, and those that do.
@@ -157,6 +171,14 @@ fn hints(
         return diagnostic.helps.iter().map(|help| help.message.clone()).collect();
     }
     if let Some((field, valid_fields)) = missing_column(error) {
+        if let Some(table) = missing_table(field, valid_fields) {
+            let mut known: Vec<_> =
+                valid_fields.iter().filter_map(|f| Some(f.relation.as_ref()?.table())).collect();
+            known.dedup();
+            let near = did_you_mean(table, known.iter().copied());
+            let all = || format!("the tables in FROM are: {}", known.join(", "));
+            return vec![near.map_or_else(all, |near| format!("did you mean table '{near}'?"))];
+        }
         return hints_of_column(&field.name, valid_fields, place.and_then(|place| word_at(sql, place)));
     }
     if let Some(table) = message.strip_prefix("table '").and_then(|m| m.strip_suffix("' not found")) {
@@ -169,6 +191,11 @@ fn hints(
     if let Some((_, name)) = message.strip_suffix("' has no value").and_then(|m| m.split_once("parameter '$"))
     {
         return vec![format!("give it one, e.g. --param {name}=10ms, or .param {name}=10ms in the shell")];
+    }
+    if let Some(name) = message.strip_prefix("Invalid function '").and_then(|m| m.strip_suffix('\''))
+        && let Some(hint) = failure_words::elsewhere(name)
+    {
+        return vec![hint.to_owned()];
     }
     let possible = |d: &datafusion::common::Diagnostic| {
         let name = d.notes.iter().find_map(|n| n.message.strip_prefix("Possible function "));

@@ -81,7 +81,7 @@ pub(super) fn sql_type(name: &str) -> &str {
 
 /// Another way to write what failed with that text.
 pub(super) fn hint(text: &str) -> Option<&'static str> {
-    const HINTS: [(&[&str], &str); 9] = [
+    const HINTS: [(&[&str], &str); 8] = [
         (
             &["the text '", "is no value of type"],
             "a text is compared with a text: write the number in quotes, e.g. recording = '7'",
@@ -90,7 +90,6 @@ pub(super) fn hint(text: &str) -> Option<&'static str> {
             &["MATCH_CONDITION"],
             "the state at an instant: SELECT … FROM as_of(events, states, key), see docs/library.md",
         ),
-        (&["unique expression names"], "name one of the two with AS"),
         (
             &["must be in GROUP BY", "appear in the GROUP BY"],
             "add the column to GROUP BY, or take e.g. max(…) or any_value(…) of it",

@@ -11,6 +11,7 @@ mod definitions;
 mod events;
 mod failure;
 mod failure_text;
+mod failure_words;
 mod files;
 mod from_first;
 mod functions;

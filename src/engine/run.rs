@@ -109,7 +109,10 @@ impl Runner {
             let task = async {
                 match job.execute(&sender).await {
                     Ok(()) => Message::Done,
-                    Err(e) => Message::Failed(failure::from_engine(&e, &job.sql, &job.relations)),
+                    Err(e) => {
+                        let error = failure::from_engine(&e, &job.sql, &job.relations);
+                        Message::Failed(with_texts(error, &job.params))
+                    }
                 }
             };
             let result =
@@ -182,6 +185,19 @@ impl Job {
         drop(sender.send(Message::Planned { schema: Arc::new(Schema::empty()), times: Vec::new() }));
         Ok(())
     }
+}
+
+/// The error, with the parameters that are texts, if it complains about a text.
+fn with_texts(error: Error, params: &[(String, ScalarValue)]) -> Error {
+    if !error.to_string().contains("VARCHAR") {
+        return error;
+    }
+    params.iter().fold(error, |error, (name, value)| match value {
+        ScalarValue::Utf8View(Some(text)) => {
+            error.hint(format!("${name} is the text '{text}'; a time is a number with a unit, e.g. 10ms"))
+        }
+        _ => error,
+    })
 }
 
 /// False for EXPLAIN, DESCRIBE and the like: DataFusion accepts no LIMIT on top of them.
