@@ -93,11 +93,24 @@ fn the_name_of_a_file_says_what_is_in_it() {
         (&["metrics", "engine.db", "ResponseTime", "-o", "y.png"], "btfdb plot"),
         (&["metrics", "engine.db", "ResponseTime", "--histogram", "-o", "y.svg"], "btfdb plot"),
         (&["metrics", "engine.db", "ResponseTime", "-o", "y.xlsx"], ".csv"),
+        (&["metrics", "engine.db", "ResponseTime", "-o", "y.json.gz"], "-o y.json, then"),
+        (&["metrics", "--list", "-o", "list.txt"], "> FILE"),
+        (&["query", "engine.db", sql, "-o", "y.csv.gz"], "-o y.csv, then"),
+        (&["query", "engine.db", sql, "-o", "y.feather"], ".arrow"),
+        (&["query", "engine.db", sql, "-o", "y.db"], "btfdb ingest"),
+        (&["query", "engine.db", "CREATE TABLE t AS SELECT 1", "-o", "y.csv"], "SELECT"),
+        (&["export", "engine.db", "-o", "y.btf.gz"], "-o y.btf, then"),
+        (&["export", "engine.db", "-o", "y.pb"], ".pftrace"),
     ] {
         let run = bench.run(args);
         assert!(run.code == Some(2) && run.stderr.contains(hint), "{args:?}\n{}", run.all());
         assert!(!bench.path().join(args[args.len() - 1]).exists(), "{args:?}");
     }
+    for command in [".once s.csv.gz", ".output s.csv.gz", ".export s.btf.gz"] {
+        let run = shell(&bench, &format!("{command}\nSELECT 1 AS n;\n"));
+        assert!(run.code == Some(1) && run.stderr.contains("then compress it"), "{}", run.all());
+    }
+    bench.ok(&["plot", "engine.db", "--from", "100ms", "--to", "110ms", "-o", "y.SVG"]);
     let script = ".once s.md\nSELECT 1 AS n;\n.once s.svg\n";
     let run = shell(&bench, script);
     assert!(run.code == Some(1) && run.stderr.contains("btfdb plot"), "{}", run.all());
@@ -187,7 +200,41 @@ fn errors_have_a_next_step() {
             "the text 'demo' is no value of type BIGINT",
             "recording = '7'",
         ),
-        ("SELECT 1, 1", "unique expression names", "AS"),
+        (
+            "SELECT * FROM (SELECT core, core FROM gap)",
+            "two columns of a SELECT are named 'core' (line 1",
+            "AS",
+        ),
+        (
+            "SELECT * FROM gap WHERE begin_at > '10ms'",
+            "'10ms' is no number (line 1, column 36)",
+            "quotes: 10ms",
+        ),
+        (
+            "SELECT * FROM process_state WHERE begin_at > '10x'",
+            "'10x' is no number (line 1",
+            "without quotes",
+        ),
+        ("SELECT abs(1, 2)", "'abs' takes 1 arguments, not 2 (line 1", "SHOW FUNCTIONS"),
+        ("SELECT gapp.core FROM gap", "no table 'gapp' in FROM (line 1", "did you mean table 'gap'?"),
+        ("SELECT first(core) FROM gap", "'first'", "first_value"),
+        ("SELECT epoch(begin_at) FROM gap", "'epoch'", "to_timestamp_nanos"),
+        ("SELECT sum(core) FROM gap", "'sum' does not take values of type VARCHAR (line 1", "CAST"),
+        ("SELECT regexp_extract('T_5', '(')", "no regular expression: unclosed group (line 1", "stands for"),
+        (
+            "SELECT arg_max(core, begin_at) OVER (PARTITION BY core) FROM gap",
+            "OVER rows (line 1",
+            "first_value",
+        ),
+        ("SELECT [1, 2, 3][2:]", "both ends (line 1", "array_slice"),
+        ("SELECT 1 / 0", "divided by 0 (line 1", "nullif"),
+        ("SELECT * FROM process_instance p, generate_series(1, p.instance)", "argument 2", "unnest"),
+        ("SELECT sum(DISTINCT end_at * 1000000000) FROM process_state", "sum(DISTINCT", "DECIMAL"),
+        ("PIVOT gap ON core USING count(*)", "no PIVOT (line 1, column 1)", "FILTER"),
+        ("UNPIVOT gap ON core", "no UNPIVOT (line 1, column 1)", "UNION ALL"),
+        ("SELECT list_sum([9007199254740993, 1])", "DOUBLE, which may lose digits (line 1", "unnest"),
+        ("DROP TABLE IF EXISTS gap", "'gap' belongs to the database", "another name"),
+        ("SELECT to_timestamp_seconds(9000000000000000) AS x", "column 'x' cannot be shown", "BIGINT"),
         ("SELECT process, count(*) FROM process_state", "GROUP BY", "GROUP BY"),
         ("SELECT 1.5ns", "no whole number of ns", "1.5ms"),
         ("SELECT * FROM read_csv()", "path of one file", "read_csv('limits.csv')"),
@@ -205,6 +252,74 @@ fn errors_have_a_next_step() {
     let run = bench.run(&["query", "engine.db", "SELECT * FROM process_instance ORDER BY nonsense"]);
     let columns = run.stderr.split_once("the columns are: ").unwrap().1;
     assert_eq!(columns.matches("activate_at").count(), 1, "{}", run.all());
+}
+
+#[test]
+fn parameters_that_are_texts_are_named() {
+    let bench = engine();
+    let sql = "SELECT * FROM core_peak";
+    let run = bench.run(&["query", "engine.db", sql, "--param", "window=abc", "--param", "step=1ms"]);
+    assert_eq!(run.code, Some(1), "{}", run.all());
+    assert!(run.stderr.contains("$window is the text 'abc'"), "{}", run.all());
+    let run = bench.run(&["query", "engine.db", "SELECT $x", "--param", "x=99999999999999999999"]);
+    assert!(run.code == Some(2) && run.stderr.contains("64 bits"), "{}", run.all());
+}
+
+#[test]
+fn columns_may_have_one_name() {
+    let bench = engine();
+    let first = |sql: &str| {
+        let run = bench.ok(&["query", "engine.db", sql, "--format", "csv"]);
+        run.stdout.lines().take(2).map(str::to_owned).collect::<Vec<_>>().join("|")
+    };
+    assert_eq!(first("SELECT 1, 1"), "1,1|1,1");
+    let state = "FROM process_state WHERE process = 'T_5' ORDER BY begin_at LIMIT 1";
+    assert_eq!(first(&format!("SELECT instance, Instance {state}")), "instance,instance|0,0");
+    assert_eq!(first(&format!("SELECT instance, process_state.instance {state}")), "instance,instance|0,0");
+    assert_eq!(first(&format!("SELECT instance AS a, core AS A {state}")), "a,a|0,Core_1");
+    assert_eq!(
+        first(&format!("SELECT DISTINCT instance, instance {state}").replace("begin_at", "1")),
+        "instance,instance|0,0"
+    );
+    assert!(first(&format!("SELECT *, instance {state}")).starts_with("recording,"));
+    assert!(first(&format!("SELECT *, instance {state}")).split('|').next().unwrap().ends_with(",instance"));
+    assert!(
+        first(&format!("SELECT core, s.*, s.core {}", state.replace("process_state", "process_state s")))
+            .contains(",core|")
+    );
+    assert!(first(&format!("SELECT process_state.*, core {state}")).contains(",core|"));
+    assert_eq!(
+        first("SELECT count(*), COUNT(*) FROM gap UNION ALL SELECT 1, 1").split('|').next(),
+        Some("count(*),COUNT(*)")
+    );
+    assert_eq!(first("SELECT 99999999999999999999 - 1"), "99999999999999999999 - 1|99999999999999999998");
+    assert!(first("SUMMARIZE (SELECT 1+1)").contains("|1+1,BIGINT,2,2,"));
+}
+
+#[test]
+fn a_summary_has_ticks_and_says_so() {
+    let bench = engine();
+    let sql = "SUMMARIZE SELECT begin_at, instance FROM process_state";
+    let (ticks, ms) =
+        (bench.ok(&["query", "engine.db", sql]), bench.ok(&["query", "engine.db", sql, "--unit", "ms"]));
+    assert_eq!(ticks.stdout, ms.stdout);
+    assert!(ms.stderr.contains("ticks (ns), not in ms"), "{}", ms.all());
+    let run = shell(&bench, &format!(".mode table\n.unit ms\n{sql};\n"));
+    assert!(run.stderr.contains("ticks (ns), not in ms") && !run.stdout.contains("[ms]"), "{}", run.all());
+    let run =
+        bench.ok(&["query", "engine.db", "SELECT min(begin_at) AS x FROM process_state", "--unit", "ps"]);
+    assert_eq!(run.stdout, "x [ps]\n0");
+}
+
+#[test]
+fn the_table_of_grasp_is_in_a_unit() {
+    let bench = engine();
+    let run = bench.ok(&["metrics", "engine.db", "grasp", "--entity", "T_2", "--unit", "ms"]);
+    assert!(run.stdout.contains("\ndemo,T_2,0.877762000,"), "{}", run.stdout);
+    assert!(run.stdout.ends_with(",9,ms"), "{}", run.stdout);
+    let run = shell(&bench, ".mode csv\n.metric grasp T_2\n");
+    assert!(run.stdout.contains("\ndemo,T_2,877762.000,"), "{}", run.all());
+    assert!(shell(&bench, ".metrics grasp\n").stdout.contains("wcet"));
 }
 
 #[test]
