@@ -10,9 +10,9 @@ pub fn is_measurement(name: &str) -> bool {
     name.eq_ignore_ascii_case(MEASUREMENT)
 }
 
-/// The statistics of metrics in ticks or in `unit`, all of them if `names` is empty; or the measurement table of Grasp, which
-/// cannot be combined. Fails with [`crate::error::ErrorKind::Usage`] when there is no such metric, or when
-/// the measurement table is combined with metrics or windows; those of a query.
+/// The statistics of metrics in ticks or in `unit`, all of them if `names` is empty; or the measurement table
+/// of Grasp, which cannot be combined. Fails with [`crate::error::ErrorKind::Usage`] when there is no such
+/// metric, or when the measurement table is combined with metrics or windows; those of a query.
 pub fn table(
     session: &Session,
     names: &[String],

@@ -1,5 +1,5 @@
-//! Dates and instants that have no text, because they are beyond the years that a calendar here has: an error,
-//! where Arrow would write one into the cell. Not for files that keep them as numbers.
+//! Dates and instants that have no text, because they are beyond the years that a calendar here has: an
+//! error, where Arrow would write one into the cell. Not for files that keep them as numbers.
 
 use arrow::array::{Array, RecordBatch};
 use arrow::datatypes::DataType;

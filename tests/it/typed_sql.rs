@@ -308,7 +308,7 @@ fn a_summary_has_ticks_and_says_so() {
     assert!(run.stderr.contains("ticks (ns), not in ms") && !run.stdout.contains("[ms]"), "{}", run.all());
     let run =
         bench.ok(&["query", "engine.db", "SELECT min(begin_at) AS x FROM process_state", "--unit", "ps"]);
-    assert_eq!(run.stdout, "x [ps]\n0");
+    assert_eq!(run.stdout, "x [ps]\n1000030000");
 }
 
 #[test]

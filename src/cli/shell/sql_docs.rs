@@ -12,7 +12,7 @@ The engine is DataFusion; its SQL is close to that of PostgreSQL and DuckDB. Wha
 * `--unit ms` of `query` and `metrics` shows times in a unit, in any format; `.unit ms` in tables of the shell. `begin_at [ms]` then is
   the name of the column. Converted is what certainly counts ticks: columns of times, their sums and differences, `min`, `max`, `avg`,
   `sum` and the like of them, and `CASE`, `coalesce` or `UNION` of times only. What is multiplied or divided (`begin_at / 1e6`) is a
-  number as it is; and `SUMMARIZE` always has ticks.
+  number as it is, except a quotient by a `count`, which is an average; `SUMMARIZE` always has ticks.
 * Columns may occur twice: `SELECT begin_at, *`. In subqueries, views and tables, each needs a name of its own (`AS`).
 * Whole numbers of more than 64 bits are exact (`DECIMAL(38, 0)`), not `DOUBLE`. `array_sum` refuses lists of whole numbers, whose digits
   it would lose: `SELECT sum(x) FROM unnest([1, 2]) AS list(x)`.

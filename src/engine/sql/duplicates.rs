@@ -1,5 +1,5 @@
-//! Columns of a result that have one name, which the engine refuses: the later ones get names of their own for
-//! it, and are shown as typed. Not for subqueries, whose columns are used by name.
+//! Columns of a result that have one name, which the engine refuses: the later ones get names of their own
+//! for it, and are shown as typed. Not for subqueries, whose columns are used by name.
 
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, WildcardAdditionalOptions,
