@@ -24,6 +24,8 @@ pub(super) struct Catalog {
     tables: HashMap<&'static str, Arc<dyn TableProvider>>,
     views: HashMap<String, View>,
     planned: Mutex<HashMap<String, Arc<dyn TableProvider>>>,
+    /// The tables that are [restricted](Self::restrict), and whether a statement has read them since.
+    restricted: Mutex<HashMap<String, bool>>,
     own: OwnTables,
     /// Gives the state to plan views with, in this very namespace; `None` when the session is closed.
     state: Box<dyn Fn() -> Option<SessionState> + Send + Sync>,
@@ -43,7 +45,7 @@ impl Catalog {
         let table = |spec| Arc::new(Table::new(Arc::clone(database), spec)) as Arc<dyn TableProvider>;
         let tables = TABLES.iter().map(|spec| (spec.name, table(spec))).collect();
         let views = queries.views().iter().map(|view| (view.name.clone(), view.clone())).collect();
-        Self { tables, views, planned: Mutex::default(), own, state }
+        Self { tables, views, planned: Mutex::default(), restricted: Mutex::default(), own, state }
     }
 
     /// From now on, a table has only the rows for which a condition is true; not for views planned before.
@@ -54,10 +56,20 @@ impl Catalog {
         let table: Arc<dyn TableProvider> = Arc::new(ViewTable::new(plan, None));
         let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
         planned.insert(name.to_owned(), table);
+        self.restricted.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), false);
         Ok(())
     }
 
+    /// True if a statement has read the table, also through a view, since it was restricted.
+    pub fn has_read_restricted(&self, name: &str) -> bool {
+        let restricted = self.restricted.lock().unwrap_or_else(PoisonError::into_inner);
+        restricted.get(name).copied().unwrap_or(false)
+    }
+
     fn planned(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
+        let mut restricted = self.restricted.lock().unwrap_or_else(PoisonError::into_inner);
+        restricted.get_mut(name).into_iter().for_each(|read| *read = true);
+        drop(restricted);
         // Plans are inserted whole, so that the map is consistent even after a panic of another thread.
         let planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
         planned.get(name).cloned()

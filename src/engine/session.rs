@@ -135,6 +135,11 @@ impl Session {
         restricted.map_err(|e| self.runner.error(&e, condition))
     }
 
+    /// True if a statement has read a table, also through a view, since it was [restricted](Self::restrict).
+    pub fn has_read_restricted(&self, table: &TableSpec) -> bool {
+        self.catalog.has_read_restricted(table.name)
+    }
+
     /// Runs a text that holds exactly one statement. `$NAME` in it stands for the parameter of that name.
     ///
     /// # Errors

@@ -283,6 +283,18 @@ fn leave_out(
     let Some(input) = inputs.first_mut() else { return Ok(()) };
     input.counts.rows -= left_out;
     input.counts.skipped += left_out;
+    if input.counts.rows == 0 && left_out > 0 {
+        log.push(Diagnostic {
+            source: input.name.clone(),
+            line: None,
+            severity: Severity::Warning,
+            code: "all-left-out",
+            message: format!(
+                "none of the {left_out} events is kept: the filters of the ingest select nothing"
+            ),
+            text: String::new(),
+        });
+    }
     log.push(Diagnostic {
         source: input.name.clone(),
         line: None,

@@ -95,6 +95,19 @@ impl Class {
         Self::ALL.iter().copied().find(|c| c.number() == number)
     }
 
+    /// The greatest number that an event of the class can have in any version (see [`Class::of_header`]).
+    pub fn greatest_event(self) -> u16 {
+        match self {
+            Self::KerCall | Self::KerExit | Self::IntCall => 0x7f,
+            Self::Process => 0x3ff >> 6,
+            Self::Thread => 63,
+            Self::VThread => 25,
+            Self::System => 0x1ff,
+            Self::Unknown => 0x7fff,
+            _ => 0x3ff,
+        }
+    }
+
     /// Class, event, and whether its layout is that of 64-bit addresses, of the low 15 bits of a record's
     /// header: five of the internal class, ten of the code.
     pub fn of_header(low: u16, version: Version) -> (Self, u16, bool) {

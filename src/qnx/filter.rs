@@ -4,10 +4,11 @@
 //! The kernel filters by class, by event, by process and thread, and by handlers that a program attaches; a
 //! handler is any condition in SQL here.
 
-use super::Class;
+use super::{Class, UNKNOWN, Version, event_names, event_number, name_of_event};
 use crate::error::{Error, Result, did_you_mean};
 use crate::schema::columns::kernel_event as column;
 use crate::schema::tables;
+use std::collections::BTreeSet;
 
 /// The relation between an event and the processes and threads of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -88,6 +89,26 @@ impl KernelFilter {
         Ok(if terms.is_empty() { "TRUE".to_owned() } else { terms.join(" AND ") })
     }
 
+    /// The classes and events that are asked for, each as the user wrote it, with the condition that they
+    /// have.
+    ///
+    /// # Errors
+    /// As [`KernelFilter::sql`].
+    pub fn occurrences(&self) -> Result<Vec<(String, String)>> {
+        let mut all = Vec::new();
+        for word in &self.classes {
+            all.push((
+                format!("class {word}"),
+                format!("{} IN ({})", column::CLASS_NAME, class_names(word)?),
+            ));
+        }
+        for text in &self.events {
+            let (class, events) = event_mask(text)?;
+            all.push((text.clone(), format!("{} IN ({class}) AND {events}", column::CLASS_NAME)));
+        }
+        Ok(all)
+    }
+
     fn who_sql(&self) -> String {
         let of = |pid: &str, tid: &str| {
             let one = |column: &str, values: &[i64]| {
@@ -142,17 +163,25 @@ fn classes(words: &[String], not: bool) -> Result<String> {
 
 /// The quoted names of a class, or of the classes that a word stands for.
 fn class_names(word: &str) -> Result<String> {
-    let group: &[Class] = match word.to_ascii_uppercase().as_str() {
-        "KERCALL" => &[Class::KerCall, Class::KerExit, Class::IntCall],
-        "INT" => &[Class::Int, Class::IntEnter, Class::IntExit, Class::HandlerEnter, Class::HandlerExit],
-        _ => &[],
-    };
-    let quoted = |class: &Class| format!("'{}'", class.as_str());
-    if !group.is_empty() {
-        return Ok(group.iter().map(quoted).collect::<Vec<_>>().join(", "));
+    Ok(quoted(&classes_of(word)?))
+}
+
+fn quoted(classes: &[Class]) -> String {
+    classes.iter().map(|class| format!("'{}'", class.as_str())).collect::<Vec<_>>().join(", ")
+}
+
+/// The class, or the classes that a word stands for.
+fn classes_of(word: &str) -> Result<Vec<Class>> {
+    match word.to_ascii_uppercase().as_str() {
+        "KERCALL" => return Ok(vec![Class::KerCall, Class::KerExit, Class::IntCall]),
+        "INT" => {
+            let handlers = [Class::HandlerEnter, Class::HandlerExit];
+            return Ok([&[Class::Int, Class::IntEnter, Class::IntExit][..], &handlers].concat());
+        }
+        _ => {}
     }
     if let Some(class) = Class::parse(word) {
-        return Ok(quoted(&class));
+        return Ok(vec![class]);
     }
     let names = || Class::ALL.iter().map(|c| c.as_str());
     let known = || names().collect::<Vec<_>>().join(", ");
@@ -168,29 +197,57 @@ fn event_mask(text: &str) -> Result<(String, String)> {
             .hint("write CLASS:EVENT,EVENT, e.g. THREAD:RUNNING,READY or USER:111")
     };
     let (class, events) = text.split_once(':').ok_or_else(|| usage("there is no ':' behind a class"))?;
-    let class = class_names(class.trim())?;
-    let (mut names, mut codes) = (Vec::new(), Vec::new());
+    let classes = classes_of(class.trim())?;
+    let (mut names, mut codes) = (BTreeSet::new(), Vec::new());
     for event in events.split(',').map(str::trim) {
         if event.is_empty() || !event.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
             return Err(usage("an event is a name or a number"));
         }
-        match event.parse::<u16>() {
-            Ok(code) => codes.push(code.to_string()),
-            Err(_) => {
-                let name = event.to_ascii_uppercase();
-                // States are also known as the header has them, THRUNNING.
-                let state = name.strip_prefix("TH").filter(|_| class.contains("THREAD"));
-                names.push(format!("'{name}'"));
-                names.extend(state.map(|s| format!("'{s}'")));
+        let hex = event.strip_prefix("0x").map(|digits| u64::from_str_radix(digits, 16));
+        match hex.unwrap_or_else(|| event.parse()) {
+            Ok(code) => {
+                // What the number means depends on the kernel, but not how many there are.
+                let greatest = classes.iter().map(|class| class.greatest_event()).max().unwrap_or_default();
+                if code > u64::from(greatest) {
+                    return Err(Error::usage(format!("'{text}': there is no event {code} of class {class}"))
+                        .hint(format!("its events have the numbers 0 to {greatest}")));
+                }
+                codes.push(code.to_string());
             }
+            Err(_) => names.extend(names_of(&classes, event).ok_or_else(|| unknown(text, &classes, event))?),
         }
     }
+    let names: Vec<String> = names.into_iter().map(|name| format!("'{name}'")).collect();
     let list = |column: &str, values: &[String]| {
         (!values.is_empty()).then(|| format!("{column} IN ({})", values.join(", ")))
     };
     let either = [list(column::EVENT_NAME, &names), list(column::EVENT, &codes)];
     let either: Vec<String> = either.into_iter().flatten().collect();
-    Ok((class, format!("({})", either.join(" OR "))))
+    Ok((quoted(&classes), format!("({})", either.join(" OR "))))
+}
+
+/// What events of a word are called in any version; `None` if no version has the word.
+fn names_of(classes: &[Class], word: &str) -> Option<BTreeSet<&'static str>> {
+    let mut names = BTreeSet::new();
+    for class in classes {
+        for version in Version::ALL {
+            let number = event_number(version, *class, word);
+            names.extend(number.map(|number| name_of_event(version, *class, number)));
+        }
+        let of_all = if *class == Class::User { "EVENT" } else { UNKNOWN };
+        names.extend(word.eq_ignore_ascii_case(of_all).then_some(of_all));
+    }
+    (!names.is_empty()).then_some(names)
+}
+
+fn unknown(text: &str, classes: &[Class], word: &str) -> Error {
+    let mut known = BTreeSet::new();
+    for class in classes {
+        Version::ALL.into_iter().for_each(|v| known.extend(event_names(v, *class).map(|(_, name)| name)));
+        known.extend((*class == Class::User).then_some("EVENT"));
+    }
+    Error::usage(format!("'{text}': there is no event '{word}' of that class in any version of the kernel"))
+        .hint_near(&word.to_ascii_uppercase(), known.iter().copied(), |all| format!("its events are {all}"))
 }
 
 #[cfg(test)]
@@ -208,7 +265,7 @@ mod tests {
         let filter = KernelFilter { events: words(&["THREAD:THRUNNING,2"]), ..KernelFilter::default() };
         assert_eq!(
             filter.sql().unwrap(),
-            "(class_name NOT IN ('THREAD') OR (event_name IN ('THRUNNING', 'RUNNING') OR event IN (2)))"
+            "(class_name NOT IN ('THREAD') OR (event_name IN ('RUNNING') OR event IN (2)))"
         );
         assert!(KernelFilter::default().is_all());
         assert_eq!(KernelFilter::default().sql().unwrap(), "TRUE");
@@ -219,6 +276,25 @@ mod tests {
         let error = |filter: KernelFilter| filter.sql().unwrap_err();
         let typo = KernelFilter { classes: words(&["THRAED"]), ..KernelFilter::default() };
         assert!(error(typo).hints().iter().any(|h| h.contains("'THREAD'")));
+        for (text, hint) in [
+            ("THREAD:RUNING", "did you mean 'RUNNING'?"),
+            ("COMM:SND_MESAGE", "did you mean 'SND_MESSAGE'?"),
+            ("THREAD:99", "its events have the numbers 0 to 63"),
+            ("USER:OTHER", "its events are EVENT"),
+        ] {
+            for not in [false, true] {
+                let [events, not_events] = if not { [&[][..], &[text]] } else { [&[text][..], &[]] };
+                let (events, not_events) = (words(events), words(not_events));
+                let hints = error(KernelFilter { events, not_events, ..KernelFilter::default() });
+                assert_eq!(hints.hints(), [hint], "{text}");
+            }
+        }
+        for fine in
+            ["THREAD:63", "COMM:smsg", "USER:0x10", "USER:EVENT", "KERCALL:MSG_SENDV", "THREAD:UNKNOWN"]
+        {
+            let filter = KernelFilter { events: words(&[fine]), ..KernelFilter::default() };
+            assert!(filter.sql().is_ok() && !filter.occurrences().unwrap().is_empty(), "{fine}");
+        }
         let injected = KernelFilter { events: words(&["USER:1) OR (1=1"]), ..KernelFilter::default() };
         assert!(error(injected).to_string().contains("a name or a number"));
     }

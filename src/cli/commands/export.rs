@@ -138,7 +138,7 @@ pub(in crate::cli) fn write(session: &Session, args: &ExportArgs, ui: &Ui) -> Re
     if !request.selection.is_whole() {
         request.selection.check(session, &request.selection.recording(session)?)?;
     }
-    kernel::check(session, &request.kernel_filter)?;
+    kernel::check(session, &request.kernel_filter, ui)?;
     let mut target = Target::open(Some(&args.output), args.force)?;
     let exported = exporter.write(session, &request, target.out())?;
     exported.warnings.iter().for_each(|warning| ui.warning(warning));

@@ -1,6 +1,7 @@
 //! Options about events of a kernel trace. Not what is done with the selected events.
 
 use super::super::args::{KernelArgs, WhoArg};
+use super::super::ui::Ui;
 use crate::engine::{RowFilter, Session};
 use crate::error::{Error, Result};
 use crate::ops::Keep;
@@ -29,8 +30,11 @@ pub(super) fn filter(args: &KernelArgs) -> KernelFilter {
     }
 }
 
-/// Fails for the first process, thread or CPU of a filter that no kernel event has.
-pub(super) fn check(session: &Session, filter: &KernelFilter) -> Result<()> {
+/// Fails for the first process, thread or CPU of a filter that no kernel event has; warns of classes and
+/// events that do not occur, which only one of several traces may have.
+pub(super) fn check(session: &Session, filter: &KernelFilter, ui: &Ui) -> Result<()> {
+    // A mistake in a word of another option comes first.
+    filter.sql()?;
     let alone = || KernelFilter { matched_by: filter.matched_by, ..KernelFilter::default() };
     let number = |what: &'static str, n: &i64, of: KernelFilter| (format!("{what} {n}"), None, of);
     let pids = filter.pids.iter().map(|n| number("process", n, KernelFilter { pids: vec![*n], ..alone() }));
@@ -50,6 +54,14 @@ pub(super) fn check(session: &Session, filter: &KernelFilter) -> Result<()> {
             return Err(error.hint_near(name, known.iter().map(String::as_str), |_| {
                 "table kernel_process has the processes".to_owned()
             }));
+        }
+    }
+    for (what, only) in filter.occurrences()? {
+        if session
+            .names(&format!("SELECT class_name FROM kernel_event WHERE {only} LIMIT 1"), &[])?
+            .is_empty()
+        {
+            ui.warning(&format!("no kernel event is of {what}"));
         }
     }
     Ok(())

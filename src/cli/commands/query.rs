@@ -84,7 +84,7 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
     let session = with_files(session, &args.sql_path);
     let filter = super::kernel::filter(&args.kernel);
     if !filter.is_all() {
-        super::kernel::check(&session, &filter)?;
+        super::kernel::check(&session, &filter, ui)?;
         session.restrict(tables::KERNEL_EVENT, &filter.sql()?)?;
     }
     let scale = session.database().time_scale();
@@ -103,6 +103,11 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
             }
             None => output::show(&schema, &mut result, &args.output, threads, ui)?,
         }
+    }
+    if !filter.is_all() && !session.has_read_restricted(tables::KERNEL_EVENT) {
+        ui.warning(
+            "the filters of kernel events had no effect: they are for table kernel_event, which was not read",
+        );
     }
     Ok(0)
 }
