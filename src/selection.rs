@@ -1,6 +1,7 @@
 //! Which part of a recording is exported or drawn, as a condition in SQL. Not for what a table is (see
 //! [`crate::schema`]).
 
+pub(crate) mod kinds;
 mod known;
 pub(crate) mod pattern;
 
@@ -8,7 +9,7 @@ use crate::engine::{Param, ResultStream, Session};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnType, TableSpec, columns, tables};
 
-pub(crate) use known::{check_names, check_types};
+pub(crate) use known::{check_names_in_any, check_types, in_any};
 
 /// A part of a database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

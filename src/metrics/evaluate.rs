@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, HashMap};
 use arrow::array::RecordBatch;
 
 use super::histogram::Bin;
+use super::known::{check_entity, is_of};
 use super::samples::{Collector, CoreGap, Key, Span};
 use super::statistics::{Samples, Statistics};
 use super::summary::{Histogram, Line, summary};
 use crate::engine::{AssumedOrder, Param, ResultStream, Session, is_out_of_order};
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result};
 use crate::library::{Fold, Metric};
 use crate::pipeline::fan_out;
 use crate::schema::result::{Integers, Texts, columns};
@@ -96,7 +97,8 @@ fn lines<'a>(
     session.database().check_recording(filter.recording.as_deref())?;
     session.database().check_window(filter.recording.as_deref(), filter.from, filter.to)?;
     filter.windows.map_or(Ok(()), TimeWindows::check).map_err(Error::usage)?;
-    let entity = filter.entity.as_deref().map(|list| with_handlers(session, list)).transpose()?;
+    let asked = filter.entity.as_deref();
+    let entity = asked.map(|list| with_handlers(session, list)).transpose()?;
     let filter = &MetricFilter { entity, ..filter.clone() };
     let mut lines = Vec::new();
     for metric in chosen {
@@ -104,8 +106,10 @@ fn lines<'a>(
         let line = |(key, (statistics, bins))| Line { metric, key, statistics, bins };
         lines.extend(samples.into_iter().map(line));
     }
-    if let (true, Some(entity)) = (lines.is_empty(), &filter.entity) {
-        check_entity(session, entity)?;
+    if let Some(list) = asked {
+        check_entity(session, filter.recording.as_deref(), list, |word| {
+            lines.iter().any(|line: &Line<'_>| is_of(word, &line.key.entity))
+        })?;
     }
     Ok(lines)
 }
@@ -123,23 +127,6 @@ fn with_handlers(session: &Session, list: &str) -> Result<String> {
         }
     }
     Ok(if names.len() > pattern::words(list).count() { names.join(",") } else { list.to_owned() })
-}
-
-/// Fails if no process, runnable or core has that name.
-pub(super) fn check_entity(session: &Session, entity: &str) -> Result<()> {
-    let sql = "SELECT process FROM process_instance UNION SELECT runnable FROM runnable_instance \
-               UNION SELECT core FROM process_state WHERE core IS NOT NULL";
-    let mut known = session.names(sql, &[])?;
-    known.extend(session.given_chains().iter().map(|chain| chain.name.clone()));
-    let is_known = |word: &&str| known.iter().any(|name| pattern::fits(word, name));
-    let Some(entity) = pattern::words(entity).find(|word| !is_known(word)) else { return Ok(()) };
-    let error = Error::usage(format!(
-        "there is no task, interrupt service routine, runnable, core or chain '{entity}'"
-    ));
-    Err(match did_you_mean(entity, known.iter().map(String::as_str)) {
-        Some(near) => error.hint(format!("did you mean '{near}'?")),
-        None => error,
-    })
 }
 
 /// The samples of one metric, by line of the summary.

@@ -1,7 +1,8 @@
 //! The measurement table of Grasp: worst, average and best execution and response times of every task, named
 //! as in its paper (Holenderski et al., WATERS 2010, figure 6). Not what a job is (`measured_job`).
 
-use super::evaluate::{MetricFilter, check_entity};
+use super::evaluate::MetricFilter;
+use super::known::{check_entity, is_of};
 use crate::engine::{Param, Session};
 use crate::error::{Error, ErrorKind, Result};
 use crate::render::SHOWN_NULL;
@@ -74,8 +75,10 @@ pub fn measurement(session: &Session, filter: &MetricFilter, unit: Option<TimeSc
     };
     // Stable: tasks without a priority keep their order, after the others.
     lines.sort_by(|a, b| (&a.recording, priority(a)).cmp(&(&b.recording, priority(b))));
-    if let (true, Some(entity)) = (lines.is_empty(), &filter.entity) {
-        check_entity(session, entity)?;
+    if let Some(list) = &filter.entity {
+        check_entity(session, filter.recording.as_deref(), list, |word| {
+            lines.iter().any(|line| is_of(word, &line.task))
+        })?;
     }
     let units = lines.iter().map(|line| match (unit, ticks.get(&line.recording)) {
         (Some(unit), _) => unit.as_str().to_owned(),

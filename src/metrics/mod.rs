@@ -2,14 +2,17 @@
 //! and window of time. Not for what a metric measures, which is in its SQL (see [`crate::library`]), and not
 //! for running SQL (see [`crate::engine`]).
 
+mod absent;
 mod evaluate;
 mod grasp_measurement;
 mod histogram;
+mod known;
 mod regression;
 mod samples;
 mod statistics;
 mod summary;
 
+pub(crate) use absent::{absent, why_absent};
 pub use evaluate::{MetricFilter, histograms, summaries, summary_within};
 pub(crate) use grasp_measurement::tick_of;
 pub use grasp_measurement::{MEASUREMENT, MEASUREMENT_SQL, measurement};

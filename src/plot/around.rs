@@ -3,7 +3,7 @@
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
 use crate::library::Unit;
-use crate::metrics::{MetricFilter, summaries};
+use crate::metrics::{MetricFilter, summaries, why_absent};
 use crate::picture::exact;
 use crate::schema::result::{self, Fractions, Integers, Texts};
 use crate::selection::Selection;
@@ -98,11 +98,15 @@ pub(super) fn find(
         Extreme::Min => ("min", "min_at", "least"),
     };
     let none = || {
-        Error::usage(format!("{} of {} has no sample with a time", metric.name, around.entity))
-            .hint("`btfdb metrics` shows which metrics have samples")
+        let error = match why_absent(session, metric, &around.entity, &filter) {
+            Ok(why) if summary.num_rows() == 0 => Error::usage(why),
+            _ => Error::usage(format!("{} of {} has no sample with a time", metric.name, around.entity)),
+        };
+        error.hint("`btfdb metrics` shows which metrics have samples")
     };
     let (numbers, times): (Fractions, Integers) =
         (result::column(&summary, value)?, result::column(&summary, at)?);
+    let entities: Texts = result::column(&summary, "entity")?;
     // An entity on several cores has several lines for some metrics.
     let row = (0..summary.num_rows())
         .filter(|row| times.get(*row).is_some())
@@ -112,6 +116,8 @@ pub(super) fn find(
         })
         .ok_or_else(none)?;
     let at = times.value(row);
+    // A handler that cores share has lines of each of them, with names of their own.
+    let entity = entities.value(row);
     let value = numbers.value(row);
     let scale = session.database().time_scale();
     let (ticks, shown) = match metric.unit {
@@ -122,7 +128,7 @@ pub(super) fn find(
     };
     let params = [
         ("recording", Param::from(recording)),
-        ("entity", Param::from(around.entity.as_str())),
+        ("entity", Param::from(entity)),
         ("at", Param::from(at)),
         ("last", Param::from(span.1)),
     ];
@@ -144,10 +150,10 @@ pub(super) fn find(
     Ok(Found {
         from: begin.saturating_sub(margin).max(span.0.min(begin)),
         to: end.saturating_add(margin).min(span.1.saturating_add(1).max(end.saturating_add(1))),
-        row: format!("{room}:{}", around.entity),
+        row: format!("{room}:{entity}"),
         begin,
         end,
-        label: format!("{word} {} of {}: {shown}{number}", metric.name, around.entity),
+        label: format!("{word} {} of {entity}: {shown}{number}", metric.name),
     })
 }
 

@@ -1,16 +1,18 @@
 //! Metrics of a recording → a [`Chart`]: histograms, samples over time, loads of cores. Not for timelines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::natural::natural;
 use super::several::{Align, Aligned, Part, aligned};
+use crate::btf::EntityType;
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
 use crate::library::Unit;
-use crate::metrics::{self, Histogram, MetricFilter};
+use crate::metrics::{self, Histogram, MetricFilter, why_absent};
 use crate::picture::{Bar, Chart, Column, Content, Grid, Measure, Panel, exact};
 use crate::schema::result::{self, Fractions, Integers, Texts};
-use crate::selection::Selection;
+use crate::selection::kinds::Kinds;
+use crate::selection::{Selection, pattern};
 
 /// Maximum number of panels of a chart.
 const MAX_PANELS: usize = 24;
@@ -30,7 +32,7 @@ pub enum Form {
 /// What to draw.
 #[derive(Debug, Clone)]
 pub struct ChartRequest {
-    /// Recording, window, entities; types are ignored.
+    /// Recording, window, entities, and types for metrics; loads are those of cores, without types.
     pub selection: Selection,
     pub form: Form,
     /// Names of metrics; none for loads.
@@ -54,12 +56,15 @@ pub fn charts(
     align: Align,
 ) -> Result<Chart> {
     if recordings.len() < 2 {
-        super::check(session, &request.selection.recording(session)?, &request.selection)?;
-        return chart(session, request);
+        let recording = request.selection.recording(session)?;
+        super::check(session, &recording, &request.selection)?;
+        let mut drawn = BTreeSet::new();
+        let chart = chart(session, request, &mut drawn)?;
+        return with_content(session, request, &[recording], &drawn, chart);
     }
     super::check_words(session, recordings, &request.selection)?;
     let Aligned { from, to, parts, words } = aligned(session, &request.selection, recordings, align)?;
-    let mut all: Option<Chart> = None;
+    let (mut all, mut drawn): (Option<Chart>, _) = (None, BTreeSet::new());
     for Part { recording, zero, .. } in parts {
         let selection = Selection {
             recording: Some(recording.clone()),
@@ -67,7 +72,7 @@ pub fn charts(
             to: Some(to.saturating_add(zero)),
             ..request.selection.clone()
         };
-        let mut part = chart(session, &ChartRequest { selection, ..request.clone() })?;
+        let mut part = chart(session, &ChartRequest { selection, ..request.clone() }, &mut drawn)?;
         for panel in &mut part.panels {
             panel.title = format!("{recording}: {}", panel.title);
             panel.content.shift(zero);
@@ -87,11 +92,76 @@ pub fn charts(
         all.title = format!("{}: {what}", recordings.join(", "));
     }
     all.description = words;
-    Ok(all)
+    with_content(session, request, recordings, &drawn, all)
 }
 
-/// Computes a chart of a recording.
-pub(super) fn chart(session: &Session, request: &ChartRequest) -> Result<Chart> {
+/// The chart, with notes on names that it has nothing of.
+///
+/// # Errors
+/// [`crate::error::ErrorKind::Usage`] for a chart of nothing.
+fn with_content(
+    session: &Session,
+    request: &ChartRequest,
+    recordings: &[String],
+    drawn: &BTreeSet<String>,
+    mut chart: Chart,
+) -> Result<Chart> {
+    let is_drawn = |word: &&String| {
+        drawn.iter().any(|name| pattern::fits(word, name) || pattern::fits_on_core(word, name))
+    };
+    let mut notes = Vec::new();
+    for word in request.selection.entities.iter().filter(|word| !is_drawn(word)) {
+        let recording = match recordings {
+            [one] => Some(one.clone()),
+            _ => None,
+        };
+        let filter = MetricFilter {
+            recording,
+            from: request.selection.from,
+            to: request.selection.to,
+            ..MetricFilter::default()
+        };
+        if request.form == Form::Load {
+            let kinds = Kinds::of(session, filter.recording.as_deref(), word)?;
+            notes.push(match kinds.types.contains("C") {
+                true => format!("there is no load of '{word}' in the window"),
+                false => format!("'{word}' is no core, and a chart of loads shows cores"),
+            });
+        }
+        for name in &request.metrics {
+            notes.push(why_absent(session, session.queries().metric(name)?, word, &filter)?);
+        }
+    }
+    if chart.panels.is_empty() {
+        let types = &request.selection.types;
+        let what = match request.metrics.as_slice() {
+            [] => "the load of a core".to_owned(),
+            metrics => metrics.join(" and "),
+        };
+        let of = if types.is_empty() { String::new() } else { format!(" of type {}", types.join(", ")) };
+        let error = match notes.as_slice() {
+            [] => Error::usage(format!("there are no samples of {what}{of} to draw")),
+            notes => Error::usage(notes.join("; ")),
+        };
+        return Err(match request.form {
+            Form::Load => error.hint(format!("the cores are: {}", cores(session)?.join(", "))),
+            _ => error.hint("`btfdb metrics DATABASE` shows which metrics have samples, and of what"),
+        });
+    }
+    chart.notes.extend(notes.into_iter().map(|note| format!("{note}.")));
+    Ok(chart)
+}
+
+fn cores(session: &Session) -> Result<Vec<String>> {
+    session.names("SELECT DISTINCT core FROM process_state WHERE core IS NOT NULL ORDER BY core", &[])
+}
+
+/// Computes a chart of a recording. Adds the entities that have a panel, or would have without their limit.
+pub(super) fn chart(
+    session: &Session,
+    request: &ChartRequest,
+    entities: &mut BTreeSet<String>,
+) -> Result<Chart> {
     let recording = request.selection.recording(session)?;
     let span = super::span(session, &recording)?;
     let selection = request.selection.with_handlers(session, &recording)?;
@@ -108,6 +178,7 @@ pub(super) fn chart(session: &Session, request: &ChartRequest) -> Result<Chart> 
         Form::Distribution => (distributions(session, &recording, request, (from, to))?, "over time"),
         Form::Load => (loads(session, &recording, request, (from, to), span)?, "load of the cores"),
     };
+    entities.extend(panels.iter().map(|(entity, _)| entity.clone()));
     let scale = session.database().time_scale();
     let mut notes = Vec::new();
     if panels.len() > MAX_PANELS {
@@ -122,13 +193,20 @@ pub(super) fn chart(session: &Session, request: &ChartRequest) -> Result<Chart> 
         title: request.title.clone().unwrap_or_else(|| format!("{recording}: {what}")),
         description: super::in_words((from, to), span, scale),
         scale,
-        panels,
+        panels: panels.into_iter().map(|(_, panel)| panel).collect(),
         notes,
     })
 }
 
 fn chosen(selection: &Selection, name: &str) -> bool {
     selection.has_entity(name)
+}
+
+/// True if entities of a type are selected, which any writer may have spelled.
+fn has_type(selection: &Selection, kind: &str) -> bool {
+    let of = EntityType::parse_tolerant;
+    let is = |word: &String| word == kind || of(word).is_some_and(|ty| of(kind) == Some(ty));
+    selection.types.is_empty() || selection.types.iter().any(is)
 }
 
 fn measure(unit: Unit) -> Measure {
@@ -139,7 +217,7 @@ fn measure(unit: Unit) -> Measure {
     }
 }
 
-fn histograms(session: &Session, recording: &str, request: &ChartRequest) -> Result<Vec<Panel>> {
+fn histograms(session: &Session, recording: &str, request: &ChartRequest) -> Result<Vec<(String, Panel)>> {
     let selection = &request.selection;
     let recording = Some(recording.to_owned());
     let filter =
@@ -152,15 +230,18 @@ fn histograms(session: &Session, recording: &str, request: &ChartRequest) -> Res
             format!(", {min} to {max}, median {median}")
         });
         let bar = |bin: &metrics::Bin| Bar { from: bin.from, to: bin.to, count: bin.count.unsigned_abs() };
-        Panel {
+        let panel = Panel {
             title: format!("{} of {}{}", h.metric, h.entity, core.unwrap_or_default()),
             summary: format!("{} samples{}", h.count, statistics.unwrap_or_default()),
             measure: measure(h.unit),
             content: Content::Histogram(h.bins.iter().map(bar).collect()),
-        }
+        };
+        (h.entity, panel)
     };
     let all = metrics::histograms(session, &request.metrics, &filter)?;
-    Ok(all.into_iter().filter(|h| chosen(selection, &h.entity) && h.count > 0).map(panel).collect())
+    let is_drawn =
+        |h: &Histogram| h.count > 0 && chosen(selection, &h.entity) && has_type(selection, &h.kind);
+    Ok(all.into_iter().filter(is_drawn).map(panel).collect())
 }
 
 /// Samples by entity and column of time. The percentiles are SQL's `percentile_cont`, as in `btfdb metrics`.
@@ -169,7 +250,7 @@ fn distributions(
     recording: &str,
     request: &ChartRequest,
     (from, to): (i64, i64),
-) -> Result<Vec<Panel>> {
+) -> Result<Vec<(String, Panel)>> {
     let grid = Grid::new(from, to, COLUMNS);
     let width = (grid.begin_of(1) - from).max(1);
     let mut panels = Vec::new();
@@ -182,7 +263,7 @@ fn distributions(
             .hint("use --chart load, or a metric such as ResponseTime"));
         }
         let sql = format!(
-            "SELECT entity, (at - $begin) / $width AS nth, count(*) AS samples,
+            "SELECT entity, type, (at - $begin) / $width AS nth, count(*) AS samples,
                 CAST(min(value) AS DOUBLE) AS least,
                 CAST(percentile_cont(0.05) WITHIN GROUP (ORDER BY CAST(value AS DOUBLE)) AS DOUBLE) AS low,
                 CAST(percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(value AS DOUBLE)) AS DOUBLE) AS middle,
@@ -190,7 +271,7 @@ fn distributions(
                 CAST(max(value) AS DOUBLE) AS greatest
             FROM (\n{}\n) AS sample
             WHERE recording = $recording AND value IS NOT NULL AND at >= $begin AND at < $end
-            GROUP BY entity, nth ORDER BY entity, nth",
+            GROUP BY entity, type, nth ORDER BY entity, nth",
             metric.sql
         );
         let mut params = vec![
@@ -205,14 +286,14 @@ fn distributions(
         let mut all: BTreeMap<String, Vec<Column>> = BTreeMap::new();
         for batch in session.sql(&sql, &params)? {
             let batch = batch?;
-            let (entity, [nth, samples], [least, low, middle, high, greatest]): (
-                Texts,
+            let ([entity, kind], [nth, samples], [least, low, middle, high, greatest]): (
+                [Texts; 2],
                 [Integers; 2],
                 [Fractions; 5],
             ) = result::columns(&batch)?;
             for row in 0..batch.num_rows() {
                 let entity = entity.value(row);
-                if !chosen(&request.selection, entity) {
+                if !chosen(&request.selection, entity) || !has_type(&request.selection, kind.value(row)) {
                     continue;
                 }
                 let begin = from.saturating_add(nth.value(row).saturating_mul(width));
@@ -232,12 +313,13 @@ fn distributions(
         all.sort_by(|a, b| natural(&a.0, &b.0));
         panels.extend(all.into_iter().map(|(entity, columns)| {
             let count: u64 = columns.iter().map(|column| column.count).sum();
-            Panel {
+            let panel = Panel {
                 title: format!("{name} of {entity}"),
                 summary: format!("{count} samples"),
                 measure: measure(metric.unit),
                 content: Content::Spread { from, to, columns },
-            }
+            };
+            (entity, panel)
         }));
     }
     Ok(panels)
@@ -249,7 +331,7 @@ fn loads(
     request: &ChartRequest,
     (from, to): (i64, i64),
     span: (i64, i64),
-) -> Result<Vec<Panel>> {
+) -> Result<Vec<(String, Panel)>> {
     let window = request.window.unwrap_or_else(|| rounded(to.saturating_sub(from) / 100)).max(1);
     let params = [
         ("recording", Param::from(recording)),
@@ -306,7 +388,7 @@ fn loads(
         let mean = steps.iter().map(|s| s.2 * length(s)).sum::<f64>()
             / steps.iter().map(length).sum::<f64>().max(1.0);
         let tenth = |load: f64| (load * 10.0).round() / 10.0;
-        Panel {
+        let panel = Panel {
             title: format!("load of {core}"),
             summary: format!(
                 "windows of {}, mean {} %, peak {} % at {}",
@@ -317,7 +399,8 @@ fn loads(
             ),
             measure: Measure::Percent,
             content: Content::Steps { from, to, steps },
-        }
+        };
+        (core, panel)
     };
     Ok(all.into_iter().map(panel).collect())
 }

@@ -28,7 +28,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::picture::{Grid, Picture, exact, length};
 use crate::schema::columns::process_instance;
 use crate::schema::{tables, view};
-use crate::selection::{Selection, check_names, check_types};
+use crate::selection::{Selection, check_names_in_any, check_types, in_any};
 use crate::store::{Scan, Within};
 use crate::time::TimeScale;
 use natural::natural;
@@ -152,23 +152,10 @@ fn check(session: &Session, recording: &str, selection: &Selection) -> Result<()
 
 /// Fails if a name or a type of BTF selects nothing in any of the recordings.
 fn check_words(session: &Session, recordings: &[String], selection: &Selection) -> Result<()> {
-    let in_any = |check: &dyn Fn(&str) -> Result<()>| {
-        let mut first = Ok(());
-        for recording in recordings {
-            match check(recording) {
-                Ok(()) => return Ok(()),
-                Err(error) if error.kind() != ErrorKind::Usage => return Err(error),
-                Err(error) => first = first.and(Err(error)),
-            }
-        }
-        first
-    };
-    for name in &selection.entities {
-        in_any(&|recording| check_names(session, recording, std::slice::from_ref(name)))?;
-    }
+    check_names_in_any(session, recordings, &selection.entities)?;
     // Pictures have kinds of rows of their own, which `Show` knows.
     match selection.types.iter().all(|word| EntityType::parse_tolerant(word).is_some()) {
-        true => in_any(&|recording| check_types(session, recording, &selection.types)),
+        true => in_any(recordings, &|recording| check_types(session, recording, &selection.types)),
         false => Ok(()),
     }
 }

@@ -166,7 +166,9 @@ fn charts_have_a_panel_for_each_entity() {
     let (_dir, session) = fixture::engine(&["r"]);
     let of = |form, metrics: &[&str], window| {
         let metrics = metrics.iter().map(|m| (*m).to_owned()).collect();
-        chart(&session, &ChartRequest { selection: Selection::default(), form, metrics, window, title: None })
+        let selection = Selection::default();
+        let request = ChartRequest { selection, form, metrics, window, title: None };
+        chart(&session, &request, &mut BTreeSet::new())
     };
     let made = of(Form::Histogram, &["ResponseTime"], None).unwrap();
     let titles: Vec<_> = made.panels.iter().map(|p| p.title.as_str()).collect();

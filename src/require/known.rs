@@ -7,6 +7,7 @@ use crate::chain::ChainStep;
 use crate::engine::Session;
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::schema::{TableSpec, tables};
+use crate::selection::kinds::{Kinds, described_only};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
@@ -36,14 +37,44 @@ impl<'a> Known<'a> {
         }
         let described = self.described()?;
         if described.contains(name) {
-            let note = format!("'{name}' is described, but it never ran");
-            return Ok(Some(Missing { verdict: Verdict::NoSamples, note }));
+            // What occurs may have samples of the metric; if not, the metric says why.
+            let kinds = Kinds::of(self.session, None, name)?;
+            let missing = || Missing { verdict: Verdict::NoSamples, note: described_only(name) };
+            return Ok((kinds.never_ran || kinds.types.is_empty()).then(missing));
         }
         let known = measured.iter().chain(described).map(String::as_str);
         let near = did_you_mean(name, known).map(|near| format!("; did you mean '{near}'?"));
         let near = near.unwrap_or_default();
         let note =
             format!("there is no task, interrupt service routine, runnable, core or chain '{name}'{near}");
+        Ok(Some(Missing { verdict: Verdict::Unknown, note }))
+    }
+
+    /// Why a core has no load; `None` when something ran on it.
+    pub fn missing_core(&self, name: &str) -> Result<Option<Missing>> {
+        let mut cores = Vec::new();
+        for (table, sql) in [
+            (tables::PROCESS_STATE, "SELECT DISTINCT core FROM process_state WHERE core IS NOT NULL"),
+            (tables::ENTITY, "SELECT DISTINCT entity FROM entity WHERE type = 'C'"),
+        ] {
+            if self.has(table) {
+                cores.extend(self.session.names(sql, &[])?);
+            }
+            if table.name == tables::PROCESS_STATE.name && cores.iter().any(|core| core == name) {
+                return Ok(None);
+            }
+        }
+        if cores.iter().any(|core| core == name) {
+            let note = format!("'{name}' is described, but nothing ran on it");
+            return Ok(Some(Missing { verdict: Verdict::NoSamples, note }));
+        }
+        cores.sort();
+        cores.dedup();
+        let near = match did_you_mean(name, cores.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => format!("the cores are {}", cores.join(", ")),
+        };
+        let note = format!("there is no core '{name}'; {near}");
         Ok(Some(Missing { verdict: Verdict::Unknown, note }))
     }
 

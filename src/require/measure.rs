@@ -7,8 +7,8 @@ use super::known::{Known, Missing};
 use super::synchronisation::{Apart, Together};
 use super::{Outcome, Requirements, Verdict};
 use crate::engine::{Param, Session};
-use crate::error::{Error, Result};
-use crate::metrics::{MetricFilter, summary_within};
+use crate::error::{Error, ErrorKind, Result};
+use crate::metrics::{MetricFilter, summary_within, why_absent};
 use crate::schema::result::{self, Fractions, Integers, Texts};
 use crate::time::TimeScale;
 
@@ -154,7 +154,15 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
         ..MetricFilter::default()
     };
     let (lower, upper) = (wanted.lower.unwrap_or(f64::NEG_INFINITY), wanted.upper.unwrap_or(f64::INFINITY));
-    let summary = Summary(summary_within(session, wanted.metric, &filter, lower, upper)?);
+    let summary = match summary_within(session, wanted.metric, &filter, lower, upper) {
+        Ok(summary) => Summary(summary),
+        // Metric and recording are known: only another recording has the name.
+        Err(error) if error.kind() == ErrorKind::Usage && wanted.entity.is_some() => {
+            let missing = Missing { verdict: Verdict::NoSamples, note: error.to_string() };
+            return Ok(wanted.without_samples(session, recording, Some(missing)));
+        }
+        Err(error) => return Err(error),
+    };
     let limits = [("upper", wanted.upper, "max"), ("lower", wanted.lower, "min")];
     let mut outcomes = Vec::new();
     for row in 0..summary.0.num_rows() {
@@ -200,7 +208,10 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
         }
     }
     if outcomes.is_empty() {
-        return Ok(wanted.without_samples(session, recording, None));
+        let metric = session.queries().metric(wanted.metric)?;
+        let why = wanted.entity.map(|entity| why_absent(session, metric, entity, &filter)).transpose()?;
+        let missing = why.map(|note| Missing { verdict: Verdict::NoSamples, note });
+        return Ok(wanted.without_samples(session, recording, missing));
     }
     Ok(outcomes)
 }
@@ -252,7 +263,7 @@ fn of_load(
         }
     }
     if outcomes.is_empty() {
-        let missing = load.core.as_deref().map(|core| known.missing(core)).transpose()?.flatten();
+        let missing = load.core.as_deref().map(|core| known.missing_core(core)).transpose()?.flatten();
         let (verdict, note) = missing.map_or_else(
             || (Verdict::NoSamples, "no window of that length lies in the recording as a whole".to_owned()),
             |missing| (missing.verdict, missing.note),

@@ -4,7 +4,7 @@
 use super::{Selection, pattern};
 use crate::btf::EntityType;
 use crate::engine::{Param, Session};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{TableSpec, columns, tables};
 use std::collections::BTreeSet;
 
@@ -80,6 +80,42 @@ impl Selection {
         Ok(all)
     }
 
+    /// Names in addition what system events call the handlers that are named as processes (`Core_0.NAME`),
+    /// with a sentence for each: events have one name for those of all cores (rule I9 of docs/mapping.md).
+    ///
+    /// # Errors
+    /// Those of a query.
+    pub(crate) fn with_names_in_events(
+        &self,
+        session: &Session,
+        recording: &str,
+    ) -> Result<(Self, Vec<String>)> {
+        let (mut all, mut notes) = (self.clone(), Vec::new());
+        let both = [tables::ENTITY, tables::PROCESS_INSTANCE];
+        if all.entities.is_empty() || !both.iter().all(|table| session.database().has(table, recording)) {
+            return Ok((all, notes));
+        }
+        let of = |sql: &str| session.names(sql, &[("recording", recording.into())]);
+        let processes =
+            of("SELECT DISTINCT process FROM process_instance WHERE recording = $recording AND type = 'I'")?;
+        let events =
+            of("SELECT DISTINCT entity FROM entity WHERE recording = $recording AND type = 'I' AND occurs")?;
+        let is_asked = |process: &&String| self.entities.iter().any(|word| pattern::fits(word, process));
+        for process in processes.iter().filter(is_asked).filter(|process| !events.contains(process)) {
+            let Some(name) = events.iter().find(|name| pattern::fits_on_core(name, process)) else {
+                continue;
+            };
+            if !all.entities.contains(name) {
+                all.entities.push(name.clone());
+                notes.push(format!(
+                    "system events call '{process}' '{name}', as that of other cores: the events of all of them are \
+                     selected"
+                ));
+            }
+        }
+        Ok((all, notes))
+    }
+
     /// Checks the window only.
     ///
     /// # Errors
@@ -113,6 +149,27 @@ pub(crate) fn check_names(session: &Session, recording: &str, names: &[String]) 
         }
     }
     Ok(())
+}
+
+/// Fails for the first of the names and patterns that nothing in any of the recordings has.
+pub(crate) fn check_names_in_any(session: &Session, recordings: &[String], names: &[String]) -> Result<()> {
+    for name in names {
+        in_any(recordings, &|recording| check_names(session, recording, std::slice::from_ref(name)))?;
+    }
+    Ok(())
+}
+
+/// Checks each recording until one passes; the first of the failures if none does.
+pub(crate) fn in_any(recordings: &[String], check: &dyn Fn(&str) -> Result<()>) -> Result<()> {
+    let mut first = Ok(());
+    for recording in recordings {
+        match check(recording) {
+            Ok(()) => return Ok(()),
+            Err(error) if error.kind() != ErrorKind::Usage => return Err(error),
+            Err(error) => first = first.and(Err(error)),
+        }
+    }
+    first
 }
 
 fn known_names(session: &Session, recording: &str) -> Result<BTreeSet<String>> {

@@ -8,10 +8,12 @@ use super::output::Target;
 use super::{extension, kernel, parse, query};
 use crate::engine::Session;
 use crate::error::Result;
-use crate::export::{CHAINS_OPTION, EXPORTERS, ExportRequest, Exporter};
+use crate::export::{CHAINS_OPTION, Content, EXPORTERS, ExportRequest, Exporter};
 use crate::library::Queries;
 use crate::options::OptionSpec;
+use crate::schema::tables;
 use crate::selection::Selection;
+use crate::selection::kinds::never_ran;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
@@ -116,13 +118,13 @@ impl ExportArgs {
 /// Writes what `args` select from the database of a session.
 pub(in crate::cli) fn write(session: &Session, args: &ExportArgs, ui: &Ui) -> Result<()> {
     let scale = session.database().time_scale();
-    let request = ExportRequest {
+    let mut request = ExportRequest {
         selection: Selection {
             recording: args.recording.clone(),
             from: parse::time("--from", args.from.as_deref(), scale)?,
             to: parse::time("--to", args.to.as_deref(), scale)?,
-            entities: args.entity.clone(),
-            types: args.types.clone(),
+            entities: parse::names("--entity", &args.entity)?,
+            types: parse::names("--type", &args.types)?,
             ..Selection::default()
         },
         table: args.table.clone(),
@@ -136,7 +138,21 @@ pub(in crate::cli) fn write(session: &Session, args: &ExportArgs, ui: &Ui) -> Re
     };
     request.check(exporter)?;
     if !request.selection.is_whole() {
-        request.selection.check(session, &request.selection.recording(session)?)?;
+        let recording = request.selection.recording(session)?;
+        request.selection.check(session, &recording)?;
+        let (names, recording) = (&request.selection.entities, recording.as_str());
+        never_ran(session, &[recording.to_owned()], names)?.iter().for_each(|why| ui.warning(why));
+        request.selection = match exporter.info().content {
+            Content::Table if request.table != tables::BTF_EVENT.name => {
+                request.selection.with_handlers(session, recording)?
+            }
+            Content::Table | Content::SystemEvents => {
+                let (selection, notes) = request.selection.with_names_in_events(session, recording)?;
+                notes.iter().for_each(|note| ui.warning(note));
+                selection
+            }
+            Content::KernelEvents => request.selection,
+        };
     }
     kernel::check(session, &request.kernel_filter, ui)?;
     let mut target = Target::open(Some(&args.output), args.force)?;

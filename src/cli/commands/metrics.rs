@@ -7,7 +7,7 @@ use super::{histogram, output, parse, query};
 use crate::engine::queries_with_folders;
 use crate::error::{Error, Result};
 use crate::library::{Metric, Queries};
-use crate::metrics::{MEASUREMENT, MEASUREMENT_SQL, MetricFilter, bins_of, in_unit};
+use crate::metrics::{MEASUREMENT, MEASUREMENT_SQL, MetricFilter, absent, bins_of, in_unit};
 use crate::ops::{self, findings::doubts, metrics::is_measurement};
 use crate::render::Format;
 use crate::time::{TimeScale, TimeWindows};
@@ -110,6 +110,8 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
     ui.doubts(&doubts(session.database(), args.recording.as_deref())?);
     let result = if args.histogram {
         let histograms = ops::metrics::histograms(&session, &args.metrics, &filter)?;
+        let bins = bins_of(&histograms)?;
+        absent(&session, &args.metrics, &filter, &bins)?.iter().for_each(|why| ui.warning(why));
         if output::format_of(&args.output)? == Format::Table {
             let mut target = output::Target::open(args.output.output.as_deref(), args.output.force)?;
             let text = histogram::text(&histograms, scale, output::width());
@@ -124,7 +126,9 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
             None => bins,
         }
     } else {
-        ops::metrics::table(&session, &args.metrics, &filter, args.unit.unit)?
+        let table = ops::metrics::table(&session, &args.metrics, &filter, args.unit.unit)?;
+        absent(&session, &args.metrics, &filter, &table)?.iter().for_each(|why| ui.warning(why));
+        table
     };
     let schema = result.schema();
     output::show(&schema, &mut std::iter::once(Ok(result)), &args.output, session.threads(), ui)?;

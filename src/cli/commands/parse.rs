@@ -18,6 +18,17 @@ pub(super) fn time(option: &str, text: Option<&str>, scale: TimeScale) -> Result
     Ok(Some(ticks))
 }
 
+/// The names of a list that was cut at its commas, without the blanks around them. Fails for an option that
+/// names nothing.
+pub(super) fn names(option: &str, list: &[String]) -> Result<Vec<String>> {
+    let names: Vec<_> = list.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
+    if names.is_empty() && !list.is_empty() {
+        return Err(Error::usage(format!("{option}: '{}' names nothing", list.join(",")))
+            .hint("write names with commas between them"));
+    }
+    Ok(names.into_iter().map(str::to_owned).collect())
+}
+
 /// `NAME=VALUE` for a parameter of SQL. The value is a number, a time with a unit, `null`, or text, which may
 /// be in single quotes; times become ticks of `scale`.
 pub(in crate::cli) fn param(text: &str, scale: TimeScale) -> Result<(&str, Param)> {

@@ -15,6 +15,7 @@ use crate::plot::{Align, Around, ChartRequest, Form, Request, Rows, charts};
 use crate::render::html;
 use crate::render::svg::{self, Legend};
 use crate::selection::Selection;
+use crate::selection::kinds::never_ran;
 use crate::time::TimeScale;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -130,8 +131,8 @@ pub(in crate::cli) fn draw(session: &Session, args: &PlotArgs, ui: &Ui) -> Resul
         recording: args.recording.first().cloned(),
         from: parse::time("--from", args.from.as_deref(), scale)?,
         to: parse::time("--to", args.to.as_deref(), scale)?,
-        entities: args.entity.clone(),
-        types: args.types.clone(),
+        entities: parse::names("--entity", &args.entity)?,
+        types: parse::names("--type", &args.types)?,
         ..Selection::default()
     };
     match &args.recording[..] {
@@ -150,11 +151,18 @@ pub(in crate::cli) fn draw(session: &Session, args: &PlotArgs, ui: &Ui) -> Resul
         Some(form) => {
             let request = chart_request(args, selection, form, scale)?;
             let chart = charts(session, &request, &args.recording, args.align)?;
+            chart.notes.iter().for_each(|note| ui.warning(note.trim_end_matches('.')));
             (svg::chart(&chart, args.width), chart.title)
         }
         None => {
             let request = timeline_request(args, selection, scale)?;
+            let recordings = match &args.recording[..] {
+                [] => vec![request.selection.recording(session)?],
+                several => several.to_vec(),
+            };
+            let names = request.selection.entities.clone();
             let picture = timeline(session, request, (&args.recording, args.align), format, args.width)?;
+            never_ran(session, &recordings, &names)?.iter().for_each(|why| ui.warning(why));
             report(&picture, scale, ui);
             if format == PictureFormat::Html {
                 html::write(&picture, target.out())?;
@@ -202,6 +210,19 @@ fn chart_request(
     form: ChartArg,
     scale: TimeScale,
 ) -> Result<ChartRequest> {
+    let bars_or_samples = form != ChartArg::Load;
+    for (given, option, why) in [
+        (args.rows != Rows::default(), "--rows", "it has no rows of tasks and cores"),
+        (args.requirements.is_some(), "--requirements", "it has no deadlines"),
+        (args.window.is_some() && bars_or_samples, "--window", "only loads have windows"),
+        (!args.types.is_empty() && !bars_or_samples, "--type", "loads are those of cores"),
+    ] {
+        if given {
+            let name = form.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
+            return Err(Error::usage(format!("{option} does not go with --chart {name}: {why}"))
+                .hint(format!("leave {option} out; --entity chooses what is drawn")));
+        }
+    }
     let window = parse::time("--window", args.window.as_deref(), scale)?;
     if window.is_some_and(|window| window <= 0) {
         return Err(Error::usage("--window: a length of time greater than 0 is needed"));

@@ -7,7 +7,7 @@ use crate::cli::commands::{export as exporting, histogram as drawing, parse, plo
 use crate::engine::split;
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::Unit;
-use crate::metrics::{MetricFilter, bins_of, histograms, measurement, summaries};
+use crate::metrics::{MetricFilter, absent, bins_of, histograms, measurement, summaries};
 use crate::ops::metrics::is_measurement;
 use crate::render;
 use crate::time::TimeScale;
@@ -42,7 +42,9 @@ pub(super) fn metric(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     }
     let unit = shell.session.queries().metric(name)?.unit;
     shell.timed(|shell| {
-        let mut summary = summaries(&shell.session, std::slice::from_ref(name), &filter)?;
+        let names = std::slice::from_ref(name);
+        let mut summary = summaries(&shell.session, names, &filter)?;
+        absent(&shell.session, names, &filter, &summary)?.iter().for_each(|why| shell.ui.warning(why));
         let mut known = vec!["metric", "unit"];
         if shell.session.database().recordings().len() == 1 {
             known.push("recording");
@@ -77,12 +79,14 @@ pub(super) fn histogram(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow>
     let Some(name) = words.first() else { return Ok(Flow::Next) };
     let filter = filter(words);
     shell.timed(|shell| {
-        let histograms = histograms(&shell.session, std::slice::from_ref(name), &filter)?;
+        let names = std::slice::from_ref(name);
+        let histograms = histograms(&shell.session, names, &filter)?;
+        let bins = bins_of(&histograms)?;
+        absent(&shell.session, names, &filter, &bins)?.iter().for_each(|why| shell.ui.warning(why));
         if shell.format() == render::Format::Table {
             let scale = shell.session.database().time_scale();
             return shell.print(&drawing::text(&histograms, scale, shell.width()));
         }
-        let bins = bins_of(&histograms)?;
         shell.show(&bins.schema(), &mut std::iter::once(Ok(bins.clone())), &[])?;
         Ok(Flow::Next)
     })
