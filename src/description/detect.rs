@@ -153,11 +153,15 @@ fn named(mut description: Description, base: &Path, over: &Description) -> Resul
         (&mut d.runnables, &over.runnables),
         (&mut d.signals, &over.signals),
         (&mut d.category1_isrs, &over.category1_isrs),
-        (&mut d.idle_tasks, &over.idle_tasks),
     ] {
         if *more != NameList::default() {
             list.clone_from(more);
         }
+    }
+    if over.idle_tasks != NameList::default() {
+        // The last pattern that matches decides: those of the command line come last.
+        let all = [d.idle_tasks.read(base)?, over.idle_tasks.read(base)?].concat();
+        d.idle_tasks = NameList::Names(all);
     }
     for core in &over.core {
         match d.core.iter_mut().find(|c| c.name == core.name) {

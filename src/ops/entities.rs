@@ -4,7 +4,7 @@
 use super::parts::ROWS_OUT;
 use crate::btf::{EntityType, IdleTasks};
 use crate::derive::Entity;
-use crate::error::Result;
+use crate::error::{Result, did_you_mean};
 use crate::map::EntityFacts;
 use crate::schema::{EntityRow, EntityRows, EntityView, tables};
 use crate::store::{FileEntry, Transaction, read_batches};
@@ -59,6 +59,36 @@ pub(super) fn write_entities(
         });
     }
     tx.put_rows(tables::ENTITY, recording, &[rows.take_batch()?])
+}
+
+/// A sentence for each pattern of idle tasks that matches no task of files of table `entity`. There are no
+/// tasks as long as nothing is mapped, and then no sentences.
+pub(super) fn unmatched(
+    files: impl IntoIterator<Item = (FileEntry, PathBuf)>,
+    patterns: &[String],
+) -> Result<Vec<String>> {
+    let mut tasks = Vec::new();
+    for (_, path) in files.into_iter().filter(|_| !patterns.is_empty()) {
+        for batch in read_batches(&path, tables::ENTITY, None, ROWS_OUT)? {
+            let batch = batch?;
+            let rows = EntityView::of(&batch)?;
+            let is_task = |ty: &str| EntityType::parse_tolerant(ty) == Some(EntityType::Task);
+            let rows = rows.rows().filter(|row| is_task(row.r#type.text()));
+            tasks.extend(rows.map(|row| row.entity.text().to_owned()));
+        }
+    }
+    if tasks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let matches_none =
+        |pattern: &&String| tasks.iter().all(|task| IdleTasks::new([pattern]).verdict(task).is_none());
+    let sentence = |pattern: &String| {
+        let name = pattern.trim().trim_start_matches('!');
+        let near = did_you_mean(name, tasks.iter().map(String::as_str));
+        let near = near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+        format!("idle_tasks: '{pattern}' matches no task{near}")
+    };
+    Ok(patterns.iter().filter(matches_none).map(sentence).collect())
 }
 
 /// The idle tasks that files of table `entity` list, by name.

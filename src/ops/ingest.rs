@@ -14,7 +14,7 @@
 use super::continued::{Continued, Ends};
 use super::control::Control;
 use super::describe::{stored_header, time_range, write_recording_row};
-use super::entities::{idle_tasks_of, write_entities};
+use super::entities::{idle_tasks_of, unmatched, write_entities};
 use super::ingest_options::{Keep, Options};
 use super::keep::keep;
 use super::map::{MAPPERS, MapReport, map_stored};
@@ -200,6 +200,7 @@ fn one(
     let total: Option<u64> = streams.iter().map(|s| s.input.source.progress().1).sum();
     control.begin(format!("reading {name}"), total.unwrap_or(0));
     let more_idle_tasks = plan.description.idle_tasks.read(&plan.base)?;
+    let patterns = more_idle_tasks.clone();
     let idle_tasks = IdleTasks::new(Profile::generic()?.idle_tasks.iter().chain(&more_idle_tasks));
     let after = continued.as_ref().map(|c| &c.after);
     let target = Target { tx, recording: name, format, after, idle_tasks: &idle_tasks };
@@ -258,6 +259,10 @@ fn one(
     write_sources(&mut tx, name, &inputs)?;
     if let Some(m) = &mapped {
         log.merge(m.log.clone());
+    }
+    for message in unmatched(tx.files(tables::ENTITY, name), &patterns)? {
+        let (source, severity, code) = (name.to_owned(), Severity::Warning, UNKNOWN_NAME);
+        log.push(Diagnostic { source, line: None, severity, code, message, text: String::new() });
     }
     write_diagnostics(&mut tx, name, kept, &log)?;
     write_recording_row(&mut tx, name, &header)?;
