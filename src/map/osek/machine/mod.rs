@@ -52,6 +52,8 @@ pub struct Machine {
     next: IdMap<NameId, i64>,
     /// Which process an ISR is on each OS image, and the next number of an instance of it (rule I9).
     handlers: Handlers,
+    /// A read of a counter of activations was traced: those before an error are, too (rule A12).
+    counts_are_read: bool,
     /// The stimuli named after processes: those of the system, and those of activations by the process.
     stimuli: [NameMap<NameId>; 2],
     out: OutputQueue,
@@ -73,6 +75,7 @@ impl Machine {
             pending: Vec::new(),
             next: IdMap::default(),
             handlers: Handlers::default(),
+            counts_are_read: false,
             stimuli: Default::default(),
             out: OutputQueue::new(model.coalescing),
             rows: OsRows::default(),
@@ -177,6 +180,7 @@ impl Machine {
             let previous = if follows { self.cores[core].previous } else { None };
             for n in 0..self.model.slot(slot).roles.len() {
                 let role = self.model.slot(slot).roles[n];
+                self.counts_are_read |= !write && matches!(role, Role::Remaining(_) | Role::Activations(_));
                 self.role_accessed(core, role, write, bits, before, previous);
             }
         }

@@ -136,7 +136,7 @@ impl Machine {
 
     /// An activation was lost, of a task that the data access before the error does not tell.
     fn unknown_lost(&mut self, core: usize, (in_call, repeated): (bool, bool)) {
-        if !self.model.profile.variables.remaining_activations.is_empty() {
+        if self.counts_are_read && !self.model.profile.variables.remaining_activations.is_empty() {
             return;
         }
         if !in_call {

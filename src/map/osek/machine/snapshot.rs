@@ -30,6 +30,8 @@ pub struct State {
     next_instance: IdMap<NameId, i64>,
     #[serde(default)]
     handlers: Handlers,
+    #[serde(default)]
+    counts_are_read: bool,
     variables: Vec<Variable>,
 }
 
@@ -59,6 +61,7 @@ impl Machine {
             pending_stimuli: self.pending.clone(),
             next_instance: self.next.clone(),
             handlers: self.handlers.clone(),
+            counts_are_read: self.counts_are_read,
             variables: self.model.slots.known().into_iter().map(variable).collect(),
         }
     }
@@ -89,11 +92,13 @@ impl Machine {
             pending_stimuli,
             next_instance,
             handlers,
+            counts_are_read,
             variables,
         } = state;
         (self.now, self.cores, self.tasks, self.sems) = (time, cores, tasks, semaphores);
         (self.alarm_times, self.pending, self.next) = (alarm_times, pending_stimuli, next_instance);
         self.handlers = handlers;
+        self.counts_are_read = counts_are_read;
         for Variable { core, variable, value } in variables {
             let core = core.and_then(|name| self.model.cores.iter().position(|c| c.name == name));
             self.model.slots.restore(core, &variable, value);
