@@ -1,10 +1,13 @@
 //! Standard error: status, warnings, errors. Results go to standard output, not through here.
 
-use crate::diagnostics::{Log, Severity, UNKNOWN_NAME};
+use crate::diagnostics::{Diagnostic, Log, Severity, UNKNOWN_NAME};
 use crate::error::{Error, ErrorKind};
 use crate::ops::findings::Found;
 use crate::time::TimeScale;
 use std::io::{IsTerminal, Write};
+
+/// The code of findings that files of a description contradict each other.
+const CONTRADICTION: &str = "description";
 
 /// Standard error, with the options of the user.
 #[derive(Debug)]
@@ -75,10 +78,16 @@ impl Ui {
             let place = first.and_then(|d| d.line).map_or(String::new(), |l| format!(":{l}"));
             let (message, text) = first.map_or(("", ""), |d| (d.message.as_str(), d.text.as_str()));
             let text = if text.is_empty() { String::new() } else { format!(" '{text}'") };
-            if *code == UNKNOWN_NAME {
+            if [UNKNOWN_NAME, CONTRADICTION].contains(code) {
                 // Each is a mistake of its own.
                 let all = log.entries().iter().filter(|d| d.source == *source && d.code == *code);
-                all.take(20).for_each(|d| line(&format!("{}: {} [{code}]", severity.as_str(), d.message)));
+                // Names in a list of the description have no line.
+                let place =
+                    |d: &Diagnostic| d.line.map_or_else(String::new, |line| format!("{}:{line}: ", d.source));
+                let one = |d: &Diagnostic| {
+                    line(&format!("{}: {}{} [{code}]", severity.as_str(), place(d), d.message));
+                };
+                all.take(20).for_each(one);
                 continue;
             }
             let times = if *count > 1 { format!(" ({count} times)") } else { String::new() };

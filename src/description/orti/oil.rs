@@ -6,10 +6,27 @@ use super::cursor::{Cursor, Parsed};
 use super::findings::{Finding, Findings};
 use super::lexer::{Kind, c_integer};
 use crate::diagnostics::Severity;
+use crate::error::did_you_mean;
 use std::collections::{HashMap, HashSet};
 
 /// Maximum depth of nested attributes.
 const MAX_DEPTH: u32 = 64;
+
+/// The kinds of objects of OIL 2.5; generators add some of their own.
+const KINDS: [&str; 12] = [
+    "OS",
+    "APPMODE",
+    "ISR",
+    "RESOURCE",
+    "TASK",
+    "COUNTER",
+    "EVENT",
+    "ALARM",
+    "COM",
+    "MESSAGE",
+    "NETWORKMESSAGE",
+    "NM",
+];
 
 /// The objects of one or several OIL files.
 #[derive(Debug, Clone, Default)]
@@ -64,12 +81,12 @@ impl Oil {
                 findings.push(place, Severity::Warning, "include", message);
             }
         }
-        let known = self.objects.len();
-        let mut parser = Parser { cursor: Cursor::new(&source, findings), out: self, file };
+        let cursor = Cursor::new(&source, findings);
+        let mut parser = Parser { cursor, out: self, file, declares: false };
         parser.file();
-        let Parser { cursor: Cursor { mut findings, .. }, .. } = parser;
-        if self.objects.len() == known {
-            let message = "no object is declared here; is this an OIL file?".to_owned();
+        let Parser { cursor: Cursor { mut findings, .. }, declares, .. } = parser;
+        if !declares {
+            let message = "no object of OIL is declared here; is this an OIL file?".to_owned();
             findings.push((1, 1), Severity::Error, "missing-definitions", message);
         }
         findings.finish()
@@ -92,8 +109,11 @@ impl Oil {
                 if known.contains(&(kind, &reference.value)) || reference.value == "RES_SCHEDULER" {
                     continue;
                 }
+                let names = self.objects(kind).map(|object| object.name.as_str());
+                let near = did_you_mean(&reference.value, names);
+                let near = near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
                 let message = format!(
-                    "{} {} names an undeclared {kind}, '{}'",
+                    "{} {} names an undeclared {kind}, '{}'{near}",
                     object.kind, object.name, reference.value
                 );
                 findings.push((
@@ -157,6 +177,8 @@ struct Parser<'a, 'o> {
     cursor: Cursor<'a>,
     out: &'o mut Oil,
     file: &'a str,
+    /// An object of a kind of OIL was declared.
+    declares: bool,
 }
 
 impl Parser<'_, '_> {
@@ -203,6 +225,7 @@ impl Parser<'_, '_> {
     }
 
     fn object(&mut self, kind: String, name: String, attributes: Vec<OilAttribute>, line: u32) {
+        self.declares |= KINDS.contains(&kind.as_str());
         let (objects, file) = (&mut self.out.objects, self.file.to_owned());
         let place = *self.out.places.entry((kind.clone(), name.clone())).or_insert(objects.len());
         match objects.get_mut(place) {
@@ -340,16 +363,19 @@ mod tests {
         assert!(findings.contains(&(3, "unexpected-token")), "{findings:?}");
         assert!(findings.contains(&(5, "missing-brace")), "{findings:?}");
         assert_eq!(read("nothing").1, [(1, "missing-definitions"), (1, "unexpected-token")]);
+        assert!(read("hello world").1.contains(&(1, "missing-definitions")));
     }
 
     #[test]
     fn names_without_an_object_are_found() {
         let (oil, findings) = read(
-            "TASK T { EVENT = E; RESOURCE = RES_SCHEDULER; };\nALARM A { ACTION = ACTIVATETASK { TASK = X; }; };",
+            "TASK T { EVENT = EV_A; RESOURCE = RES_SCHEDULER; };\nEVENT EV_AA;\nALARM A { ACTION = ACTIVATETASK { TASK = OTHER; }; };",
         );
         let found: Vec<_> = oil.check().into_iter().map(|(_, f)| (f.line, f.message)).collect();
-        let (event, task) =
-            ("TASK T names an undeclared EVENT, 'E'", "ALARM A names an undeclared TASK, 'X'");
-        assert_eq!((findings, found), (vec![], vec![(1, event.to_owned()), (2, task.to_owned())]));
+        let (event, task) = (
+            "TASK T names an undeclared EVENT, 'EV_A'; did you mean 'EV_AA'?",
+            "ALARM A names an undeclared TASK, 'OTHER'",
+        );
+        assert_eq!((findings, found), (vec![], vec![(1, event.to_owned()), (3, task.to_owned())]));
     }
 }

@@ -1,6 +1,6 @@
 //! Compiles the objects of an ORTI file: cores, tasks, semaphores and alarms, with their variables.
 
-use super::events::action_words;
+use super::events::{action_words, masks};
 use super::labels::{expand, integer_of, is_none_label, os_state, service, spellings};
 use super::{AlarmAction, AlarmModel, CoreModel, Model, SemModel, TaskModel};
 use crate::description::orti::{EnumValue, Oil, Orti};
@@ -216,7 +216,11 @@ impl Model {
             let text = object.get("ACTION").map(|a| a.text.as_str()).unwrap_or_default();
             let action = match text.trim() {
                 "" => self.oil_action(ix, &setup.oil, label),
-                text => self.alarm_action(ix, text),
+                text => {
+                    let contradiction = self.contradicts_oil(ix, setup, label, text);
+                    self.findings.extend(contradiction);
+                    self.alarm_action(ix, text)
+                }
             };
             self.alarms.push(AlarmModel { name, core: ix, time, action });
         }
@@ -250,8 +254,37 @@ impl Model {
         }
     }
 
+    /// What ALARM.ACTION says otherwise than OIL: another task, or another event.
+    fn contradicts_oil(
+        &self,
+        core: usize,
+        setup: &ApplicationCore,
+        alarm: &str,
+        text: &str,
+    ) -> Option<String> {
+        let declared = setup.oil.object("ALARM", alarm)?;
+        let action = declared.get("ACTION")?;
+        let words: Vec<&str> = action_words(text).collect();
+        let events = masks(setup);
+        let is_task = |word: &&str| self.task_named(core, word).is_some();
+        let is_event = |word: &&str| events.iter().any(|(event, _)| event == word);
+        let differs = |name: &str, is: &dyn Fn(&&str) -> bool| {
+            let value = &action.get(name)?.value;
+            let others: Vec<&str> = words.iter().skip(1).copied().filter(|word| is(word)).collect();
+            (!others.is_empty() && !others.contains(&value.as_str()))
+                .then(|| (name.to_owned(), value.clone()))
+        };
+        let (name, value) = differs("TASK", &is_task).or_else(|| differs("EVENT", &is_event))?;
+        let (file, line) = (&declared.file, action.line);
+        let orti = setup.orti_file.as_deref().unwrap_or("ORTI");
+        Some(format!(
+            "alarm {alarm}: '{orti}' says \"{text}\", but {file}:{line} says {name} = {value}: one of them is not \
+             that of the traced software"
+        ))
+    }
+
     /// A task by its name in ORTI; of several with that name, the one of this core.
-    fn task_named(&self, core: usize, label: &str) -> Option<usize> {
+    pub(super) fn task_named(&self, core: usize, label: &str) -> Option<usize> {
         let all: Vec<usize> = (0..self.tasks.len()).filter(|t| self.task_name_is(*t, label)).collect();
         all.iter().find(|t| self.tasks[**t].core == core).or(all.first()).copied()
     }

@@ -4,7 +4,7 @@
 use super::Model;
 use crate::btf::NameId;
 use crate::description::ApplicationCore;
-use crate::description::orti::Oil;
+use crate::description::orti::{Oil, OilObject};
 use std::collections::{BTreeMap, HashSet};
 
 /// Events of one core with one mask, of which the description does not say whose they are.
@@ -22,6 +22,8 @@ impl Model {
     /// Names the events of the tasks of a core. An event belongs to the tasks that OIL lists it for, and to
     /// the task for which an alarm sets it.
     pub(super) fn name_events(&mut self, ix: usize, setup: &ApplicationCore) {
+        let contradictions = masks_that_differ(setup);
+        self.findings.extend(contradictions);
         let mut by_mask: BTreeMap<u64, Vec<String>> = BTreeMap::new();
         for (event, mask) in masks(setup) {
             by_mask.entry(mask).or_default().push(event);
@@ -95,6 +97,24 @@ pub(super) fn masks(setup: &ApplicationCore) -> Vec<(String, u64)> {
         }
     }
     all
+}
+
+/// A sentence for each event whose mask in OIL is not that of the header, which is what was compiled.
+fn masks_that_differ(setup: &ApplicationCore) -> Vec<String> {
+    let header = setup.header.iter().flat_map(|header| &header.events);
+    let known: BTreeMap<&str, u64> = header.map(|(event, mask)| (event.as_str(), *mask)).collect();
+    let differs = |event: &OilObject| {
+        let declared = event.get("MASK")?;
+        let (mask, known) = (declared.integer()?.cast_unsigned(), *known.get(event.name.as_str())?);
+        let header = setup.header_file.as_deref().unwrap_or("the OS header");
+        (mask != known).then(|| {
+            format!(
+                "event {} has the mask {mask:#x} in {}:{}, and {known:#x} in '{header}', which is what is used",
+                event.name, event.file, declared.line
+            )
+        })
+    };
+    setup.oil.objects("EVENT").filter_map(differs).collect()
 }
 
 /// The events of a task, as far as the description says.
