@@ -11,6 +11,7 @@
     reason = "tests make and break files, and stop at the first surprise"
 )]
 
+mod absent;
 mod architecture;
 mod bad_input;
 mod btf;
@@ -18,6 +19,7 @@ mod cli;
 mod conform;
 mod continued;
 mod corpus;
+mod described;
 mod documents;
 mod doubts;
 mod encodings;

@@ -8,7 +8,7 @@ use crate::btf::EntityType;
 use crate::description::orti::{EnumValue, Formula, Object, Oil, OilObject};
 use crate::description::{Application, ApplicationCore};
 use crate::map::EntityFacts;
-use crate::time::{TimeScale, parse_time_argument};
+use crate::time::TimeScale;
 use std::collections::HashMap;
 
 impl Model {
@@ -23,14 +23,15 @@ impl Model {
                     Source { core, bound: alone.then(|| core.name.clone()), time_scale: setup.time_scale };
                 self.tasks_of(ix, &of, &mut all);
                 self.alarms_of(ix, &of, &mut all);
-                of.resources(&mut all);
-                of.events(&mut all);
+                self.resources_of(ix, &of, &mut all);
+                self.events_of(ix, &of, &mut all);
             }
             self.isrs_of(ix, core, &mut all);
         }
         // What only OIL names; its names are those of all cores.
-        for core in &setup.cores {
-            Source { core, bound: None, time_scale: setup.time_scale }.only_declared(&mut all);
+        for (ix, core) in setup.cores.iter().enumerate() {
+            let of = Source { core, bound: None, time_scale: setup.time_scale };
+            self.only_declared(ix, &of, &mut all);
         }
         for name in &setup.category1_isrs {
             all.add(EntityFacts::new(EntityType::Isr, name));
@@ -96,7 +97,9 @@ impl Model {
             all.labelled(EntityType::Stimulus, label);
             let target = match model.action {
                 AlarmAction::Activate(t) => Some(self.names.text(self.tasks[t].name)),
-                AlarmAction::SetEvent | AlarmAction::Other => target_of(oil, label),
+                AlarmAction::SetEvent | AlarmAction::Other => {
+                    target_of(oil, label).map(|task| self.name_of_task(ix, task))
+                }
             };
             let cycle = object
                 .and_then(|alarm| constant(alarm, "CYCLETIME"))
@@ -109,6 +112,102 @@ impl Model {
                 process: target.map(str::to_owned),
                 ..of.facts(EntityType::Stimulus, name, &file)
             });
+        }
+    }
+
+    /// A task of an OIL or ORTI file, as its events name it.
+    fn name_of_task<'a>(&'a self, ix: usize, label: &'a str) -> &'a str {
+        self.task_named(ix, label).map_or(label, |t| self.names.text(self.tasks[t].name))
+    }
+
+    /// Locks have the names of their events: those of several control units that share one have a prefix.
+    fn resources_of(&self, ix: usize, of: &Source<'_>, all: &mut Described) {
+        let unit = self.cores[ix].ecu;
+        let prefix = format!("{}.", self.core_name(unit));
+        let spin = |label: &str| {
+            let names =
+                self.sems.iter().filter(|s| s.spin && s.core == unit).map(|s| self.names.text(s.name));
+            names.into_iter().find(|name| *name == label || name.strip_prefix(&prefix) == Some(label))
+        };
+        for object in of.core.orti.iter().flat_map(|orti| orti.objects("RESOURCE")) {
+            // "TASK: 51"
+            let name = spin(&object.name).unwrap_or(&object.name);
+            all.labelled(EntityType::Semaphore, &object.name);
+            let text = object.get("PRIORITY").and_then(|a| a.text.rsplit(':').next());
+            all.add(EntityFacts {
+                priority: text.and_then(number),
+                ..of.facts(EntityType::Semaphore, name, &of.core.orti_file)
+            });
+        }
+        for (label, _) in of.core.header.iter().flat_map(|header| &header.spinlocks) {
+            let (name, file) = (spin(label).unwrap_or(label), of.core.header_file.clone());
+            all.labelled(EntityType::Semaphore, label);
+            all.add(EntityFacts { file, ..EntityFacts::new(EntityType::Semaphore, name) });
+        }
+    }
+
+    fn events_of(&self, ix: usize, of: &Source<'_>, all: &mut Described) {
+        let tasks = of.core.orti.iter().flat_map(|orti| orti.objects("TASK"));
+        let mut owners: HashMap<String, Vec<&str>> = HashMap::new();
+        for task in tasks {
+            for event in events_of_task(of.core, &task.name) {
+                owners.entry(event).or_default().push(&task.name);
+            }
+        }
+        for (name, mask) in masks(of.core) {
+            let owner = owners.get(&name).and_then(|tasks| match tasks.as_slice() {
+                [only] => Some(self.name_of_task(ix, only).to_owned()),
+                _ => None,
+            });
+            let file = of.file_of("EVENT", &name);
+            all.add(EntityFacts {
+                mask: Some(mask),
+                process: owner,
+                ..of.facts(EntityType::OsEvent, &name, &file)
+            });
+        }
+    }
+
+    /// Objects of OIL that neither ORTI nor a header knows.
+    fn only_declared(&self, ix: usize, of: &Source<'_>, all: &mut Described) {
+        let oil = &of.core.oil;
+        for object in oil.objects("TASK") {
+            if all.label_is_new(EntityType::Task, &object.name) {
+                all.add(task(Some(object), &object.name, Some(object.file.clone())));
+            }
+        }
+        for object in oil.objects("ALARM") {
+            if all.label_is_new(EntityType::Stimulus, &object.name) {
+                let cycle = cycle(object);
+                all.add(EntityFacts {
+                    period: cycle.and_then(|cycle| of.period(&object.name, cycle)),
+                    cycle,
+                    process: target_of(oil, &object.name).map(|task| self.name_of_task(ix, task).to_owned()),
+                    file: Some(object.file.clone()),
+                    ..EntityFacts::new(EntityType::Stimulus, &object.name)
+                });
+            }
+        }
+        for object in oil.objects("ISR") {
+            if all.label_is_new(EntityType::Isr, &object.name) {
+                // The trace names the handler.
+                let handler = object.get("HANDLER").or_else(|| object.get("ENTRY"));
+                let name = handler.map_or(&object.name, |handler| &handler.value);
+                all.add_new(EntityFacts {
+                    priority: integer(object, "PRIORITY"),
+                    file: Some(object.file.clone()),
+                    ..EntityFacts::new(EntityType::Isr, name)
+                });
+            }
+        }
+        for (kind, of_kind) in [("RESOURCE", EntityType::Semaphore), ("EVENT", EntityType::OsEvent)] {
+            for object in oil.objects(kind) {
+                if !all.label_is_new(of_kind, &object.name) {
+                    continue;
+                }
+                let file = Some(object.file.clone());
+                all.add_new(EntityFacts { file, ..EntityFacts::new(of_kind, &object.name) });
+            }
         }
     }
 
@@ -168,90 +267,35 @@ impl Source<'_> {
         declared.map(|object| object.file.clone()).or_else(|| self.core.header_file.clone())
     }
 
-    fn resources(&self, all: &mut Described) {
-        for object in self.core.orti.iter().flat_map(|orti| orti.objects("RESOURCE")) {
-            // "TASK: 51"
-            let text = object.get("PRIORITY").and_then(|a| a.text.rsplit(':').next());
-            all.add(EntityFacts {
-                priority: text.and_then(number),
-                ..self.facts(EntityType::Semaphore, &object.name, &self.core.orti_file)
-            });
-        }
-        for (name, _) in self.core.header.iter().flat_map(|header| &header.spinlocks) {
-            let file = self.core.header_file.clone();
-            all.add(EntityFacts { file, ..EntityFacts::new(EntityType::Semaphore, name) });
-        }
-    }
-
-    fn events(&self, all: &mut Described) {
-        let tasks = self.core.orti.iter().flat_map(|orti| orti.objects("TASK"));
-        let mut owners: HashMap<String, Vec<&str>> = HashMap::new();
-        for task in tasks {
-            for event in events_of_task(self.core, &task.name) {
-                owners.entry(event).or_default().push(&task.name);
-            }
-        }
-        for (name, mask) in masks(self.core) {
-            let owner = owners.get(&name).and_then(|tasks| match tasks.as_slice() {
-                [only] => Some((*only).to_owned()),
-                _ => None,
-            });
-            let file = self.file_of("EVENT", &name);
-            all.add(EntityFacts {
-                mask: Some(mask),
-                process: owner,
-                ..self.facts(EntityType::OsEvent, &name, &file)
-            });
-        }
-    }
-
-    /// Objects of OIL that neither ORTI nor a header knows.
-    fn only_declared(&self, all: &mut Described) {
-        let oil = &self.core.oil;
-        for object in oil.objects("TASK") {
-            if all.label_is_new(EntityType::Task, &object.name) {
-                all.add(task(Some(object), &object.name, Some(object.file.clone())));
-            }
-        }
-        for object in oil.objects("ALARM") {
-            if all.label_is_new(EntityType::Stimulus, &object.name) {
-                let cycle = cycle(object);
-                all.add(EntityFacts {
-                    period: cycle.and_then(|cycle| self.period(&object.name, cycle)),
-                    cycle,
-                    process: target_of(oil, &object.name).map(str::to_owned),
-                    file: Some(object.file.clone()),
-                    ..EntityFacts::new(EntityType::Stimulus, &object.name)
-                });
-            }
-        }
-        for object in oil.objects("ISR") {
-            if all.label_is_new(EntityType::Isr, &object.name) {
-                // The trace names the handler.
-                let handler = object.get("HANDLER").or_else(|| object.get("ENTRY"));
-                let name = handler.map_or(&object.name, |handler| &handler.value);
-                all.add_new(EntityFacts {
-                    priority: integer(object, "PRIORITY"),
-                    file: Some(object.file.clone()),
-                    ..EntityFacts::new(EntityType::Isr, name)
-                });
-            }
-        }
-        for (kind, of_kind) in [("RESOURCE", EntityType::Semaphore), ("EVENT", EntityType::OsEvent)] {
-            for object in oil.objects(kind) {
-                let file = Some(object.file.clone());
-                all.add_new(EntityFacts { file, ..EntityFacts::new(of_kind, &object.name) });
-            }
-        }
-    }
-
     /// `cycle` ticks of the counter of an alarm, as a time, if OIL tells how long one is.
     fn period(&self, alarm: &str, cycle: i64) -> Option<i64> {
         let oil: &Oil = &self.core.oil;
         let counter = &oil.object("ALARM", alarm)?.get("COUNTER")?.value;
         let tick = &oil.object("COUNTER", counter)?.get("SECONDSPERTICK")?.value;
-        parse_time_argument(&format!("{tick}s"), self.time_scale).ok()?.checked_mul(cycle)
+        seconds(tick, cycle, self.time_scale)
     }
+}
+
+/// `times` times a number of seconds as C writes it (`0.001`, `1.0E-3`), in ticks; to the nearest where they
+/// are no whole number of them.
+fn seconds(text: &str, times: i64, scale: TimeScale) -> Option<i64> {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+        None => (text, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
+    let shift = exponent
+        .checked_sub(i32::try_from(fraction.len()).ok()?)?
+        .checked_add(i32::try_from(scale.decimals()).ok()?)?;
+    let all = digits.checked_mul(i128::from(times))?;
+    let power = 10_i128.checked_pow(shift.unsigned_abs())?;
+    let ticks = match shift {
+        0.. => all.checked_mul(power)?,
+        _ => all.checked_add(power / 2)?.div_euclid(power),
+    };
+    i64::try_from(ticks).ok().filter(|ticks| *ticks >= 0)
 }
 
 /// What is described so far.
@@ -264,12 +308,23 @@ struct Described {
 }
 
 impl Described {
-    /// Adds an entity; one that several cores know belongs to none of them.
+    /// Adds an entity; one that several cores know belongs to none of them, and has what they agree on.
     fn add(&mut self, facts: EntityFacts) {
+        fn agree<T: PartialEq>(known: &mut Option<T>, other: &Option<T>) {
+            if other.is_some() && known != other {
+                *known = None;
+            }
+        }
         let place = *self.places.entry((facts.kind.as_str(), facts.name.clone())).or_insert(self.facts.len());
         match self.facts.get_mut(place) {
-            Some(known) if known.core != facts.core => known.core = None,
-            Some(_) => {}
+            Some(known) => {
+                if known.core != facts.core {
+                    known.core = None;
+                }
+                agree(&mut known.mask, &facts.mask);
+                agree(&mut known.process, &facts.process);
+                agree(&mut known.priority, &facts.priority);
+            }
             None => self.facts.push(facts),
         }
     }
@@ -338,5 +393,31 @@ fn preemption(text: &str) -> Option<&'static str> {
         () if text.contains("non") => Some("non"),
         () if text.contains("full") => Some("full"),
         () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_of_a_counter_are_exact() {
+        let of = |text, times| seconds(text, times, TimeScale::Ns);
+        for (text, times, ticks) in [
+            ("0.001", 10, 10_000_000),
+            ("1.0E-3", 10, 10_000_000),
+            ("1e-3", 10, 10_000_000),
+            ("5E-4", 12, 6_000_000),
+            ("2", 1, 2_000_000_000),
+            ("1.5e+1", 2, 30_000_000_000),
+            // No whole number of ticks each, but together.
+            ("0.000030517578125", 32_768, 1_000_000_000),
+            ("3.0517578125E-5", 1, 30_518),
+        ] {
+            assert_eq!(of(text, times), Some(ticks), "{text}");
+        }
+        for bad in ["AUTO", "", "-1", "1E99", "1E", "0x1"] {
+            assert_eq!(of(bad, 1), None, "{bad}");
+        }
     }
 }
