@@ -120,7 +120,6 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
             target.finish()?;
             return Ok(0);
         }
-        let bins = bins_of(&histograms)?;
         match args.unit.unit {
             Some(unit) => in_unit(&bins, scale, unit)?,
             None => bins,
