@@ -23,8 +23,6 @@ pub struct Selection {
     pub to: Option<i64>,
     /// Names of entities, or patterns with `*` and `?`; empty: all.
     pub entities: Vec<String>,
-    /// Names of stimuli whose triggers belong to the entities, apart from these.
-    pub triggers: Vec<String>,
     /// Types of entities as BTF abbreviates them (`T`, `I`, `R`, …); empty: all.
     pub types: Vec<String>,
 }
@@ -112,9 +110,6 @@ impl Selection {
             None => {}
         }
         condition.one_of(&self.entities, entity_columns(table), "the entities");
-        if table.name == tables::BTF_EVENT.name {
-            condition.or_triggers(&self.entities, &self.triggers);
-        }
         condition.of_type(&self.types, type_columns(table));
         condition
     }
@@ -172,18 +167,6 @@ impl Condition {
             comparisons.push(format!("LIKE {}", self.param(pattern::like(word).as_str().into())));
         }
         self.any(columns.iter().flat_map(|c| comparisons.iter().map(move |is| format!("{c} {is}"))));
-    }
-
-    /// Adds the triggers of stimuli to the entities, which are the last term.
-    fn or_triggers(&mut self, entities: &[String], stimuli: &[String]) {
-        if entities.is_empty() || stimuli.is_empty() {
-            return;
-        }
-        if let Some(term) = self.terms.pop() {
-            let names = self.places(stimuli);
-            let is_trigger = "is_type(target_type, 'STI') AND is_action(action, 'trigger')";
-            self.terms.push(format!("({term} OR ({is_trigger} AND target IN ({names})))"));
-        }
     }
 
     /// True if there are words, and columns to compare with them. Words without columns are noted as unused.

@@ -60,26 +60,6 @@ impl Selection {
         Ok(all)
     }
 
-    /// Selects, with processes, the triggers of the stimuli that activate them: without these, they would be
-    /// activated by what did not happen.
-    ///
-    /// # Errors
-    /// Those of a query.
-    pub(crate) fn with_triggers(&self, session: &Session, recording: &str) -> Result<Self> {
-        let mut all = self.clone();
-        if !all.entities.is_empty() && session.database().has(tables::BTF_EVENT, recording) {
-            let one = Self { recording: None, types: Vec::new(), triggers: Vec::new(), ..self.clone() };
-            let condition = one.condition(tables::BTF_EVENT, recording);
-            let sql = format!(
-                "SELECT DISTINCT source FROM btf_event {} AND is_type(target_type, 'T', 'I')
-                AND is_action(action, 'activate', 'mtalimitexceeded')",
-                condition.sql()
-            );
-            all.triggers = session.names(&sql, &condition.params())?;
-        }
-        Ok(all)
-    }
-
     /// Names in addition what system events call the handlers that are named as processes (`Core_0.NAME`),
     /// with a sentence for each: events have one name for those of all cores (rule I9 of docs/mapping.md).
     ///

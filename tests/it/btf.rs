@@ -488,9 +488,9 @@ fn times_that_are_too_far_apart_are_refused() {
     );
 }
 
-/// A slice of entities has the triggers of what activates them, whatever else the trace triggers.
+/// A slice of entities lacks what else happened, and says so.
 #[test]
-fn slices_of_entities_have_what_activates_them() {
+fn slices_of_entities_keep_the_rules() {
     let bench = Bench::new();
     bench.demo();
     bench.ok(&["ingest", "t.db", "recording", "-q"]);

@@ -125,7 +125,6 @@ pub(in crate::cli) fn write(session: &Session, args: &ExportArgs, ui: &Ui) -> Re
             to: parse::time("--to", args.to.as_deref(), scale)?,
             entities: parse::names("--entity", &args.entity)?,
             types: parse::names("--type", &args.types)?,
-            ..Selection::default()
         },
         table: args.table.clone(),
         kernel_filter: kernel::filter(&args.kernel),

@@ -133,7 +133,6 @@ pub(in crate::cli) fn draw(session: &Session, args: &PlotArgs, ui: &Ui) -> Resul
         to: parse::time("--to", args.to.as_deref(), scale)?,
         entities: parse::names("--entity", &args.entity)?,
         types: parse::names("--type", &args.types)?,
-        ..Selection::default()
     };
     match &args.recording[..] {
         [] => ui.doubts(&doubts(session.database(), None)?),

@@ -181,7 +181,6 @@ pub(super) fn export_btf(
     out: &mut dyn Write,
 ) -> Result<(Option<Version>, BtfCounts)> {
     let recording = selection.recording(session)?;
-    let selection = &selection.with_triggers(session, &recording)?;
     let facts = Facts::read(session, &recording)?;
     let version = match options.version {
         None if !facts.imported => Some(Translator::best_version(session, &recording)?),
