@@ -2,8 +2,9 @@
 btfdb: `python3 tests/metrics.py BTFDB DB`, where BTFDB is the program. Needs nothing but the standard library.
 
 The definitions are those of AMALTHEA's metrics and of the states of BTF 2.1.5, written down here without a look at the
-SQL of btfdb; of the database, only the tables of events are read, none that is derived from them. Times must agree to the
-last tick. Exits with 1 when a result differs, is missing, or is not expected.
+SQL of btfdb; of the database, only the tables of events are read, and of those that are derived from them the names of
+interrupt handlers that several cores have (rule I9 of docs/mapping.md). Times must agree to the last tick. Exits with 1
+when a result differs, is missing, or is not expected.
 """
 
 import csv
@@ -284,6 +285,29 @@ class Recording:
             yield ("OsOverhead", name, kind, core, 100 * Fraction(time, last - first), first)
 
 
+def apart(events, calls, shared):
+    """Makes the ISRs of a name that cores share the processes of their cores, counted for each of them."""
+    cores, own, counts = {}, {}, defaultdict(int)
+    for e in events:
+        if e["target_type"] == "I" and e["target"] in shared and e["action"] != "activate" and e["action"] in CHART:
+            cores.setdefault((e["target"], e["target_instance"]), e["source"])
+    for e in events:
+        actor = e["target"], e["target_instance"]
+        if e["target_type"] == "I" and actor in cores:
+            if actor not in own:
+                name = f"{cores[actor]}.{actor[0]}"
+                own[actor] = name, str(counts[name])
+                counts[name] += 1
+            e["target"], e["target_instance"] = own[actor]
+        source = e["source"], e["source_instance"]
+        if e["target_type"] == "R" and source in own:
+            e["source"], e["source_instance"] = own[source]
+    for call in calls:
+        actor = call["process"], call["instance"]
+        if call["type"] == "I" and actor in own:
+            call["process"], call["instance"] = own[actor]
+
+
 def only(cores):
     return next(iter(cores)) if len(cores) == 1 else None
 
@@ -355,6 +379,11 @@ def main(program, database):
         calls = ask(program, "query", database, f"""
             SELECT process, type, instance, enter_at, exit_at FROM os_call
             WHERE recording = '{where}' AND depth = 0 AND process IS NOT NULL AND exit_at IS NOT NULL""")
+        isrs = ask(program, "query", database, f"""
+            SELECT DISTINCT process FROM process_instance WHERE recording = '{where}' AND type = 'I'""")
+        isrs = {row["process"] for row in isrs}
+        names = {e["target"] for e in events if e["target_type"] == "I"} - isrs
+        apart(events, calls, {name for name in names if any(isr.endswith("." + name) for isr in isrs)})
         recording = Recording(events, begin, end)
         recording.idle_tasks, recording.calls = {row["entity"] for row in idle}, calls
         third = (end - begin) // 3

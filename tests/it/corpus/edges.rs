@@ -178,9 +178,11 @@ fn lose_records(recording: &Recording, folder: &std::path::Path, random: &mut Ra
         let lines: Vec<&str> = text.lines().collect();
         // The second export loses the same time.
         let (first, last) = *span.get_or_insert_with(|| {
-            let first = lines.len() * share / 1000;
-            let last = (first + length).min(lines.len()) - 1;
-            (cuts::time_of(lines[first]), cuts::time_of(lines[last]))
+            // A place that was lost before has no time.
+            let records: Vec<&&str> = lines.iter().filter(|line| !line.contains("OVERFLOW")).collect();
+            let first = records.len() * share / 1000;
+            let last = (first + length).min(records.len()) - 1;
+            (cuts::time_of(records[first]), cuts::time_of(records[last]))
         });
         let mut out = String::new();
         let mut lost = false;

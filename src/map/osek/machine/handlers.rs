@@ -2,6 +2,7 @@
 //! processes, although BTF knows them by one name. Not when they run (see `isrs`).
 
 use super::Machine;
+use super::state::Actor;
 use crate::btf::NameId;
 use crate::map::Output;
 use crate::map::state::pairs;
@@ -20,8 +21,9 @@ pub(super) struct Handlers {
 }
 
 impl Machine {
-    /// Rule I9: the number of a new instance of an ISR in BTF; says which process it is, if that differs.
-    pub(super) fn isr_instance(&mut self, core: usize, name: NameId) -> i64 {
+    /// Rule I9: the number of a new instance of an ISR in BTF, and the process that it is; says so if that
+    /// differs.
+    pub(super) fn isr_instance(&mut self, core: usize, name: NameId) -> (i64, Actor) {
         let number = self.next_instance(name);
         let process = self.handler(core, name);
         let next = self.handlers.next.entry(process).or_insert(0);
@@ -30,7 +32,7 @@ impl Machine {
         if own != (name, number) {
             self.out.push(Output::Handler { isr: (name, number), process: own });
         }
-        number
+        (number, own)
     }
 
     /// The process that an ISR is on a core: the name itself, or with the core before it. All images of a

@@ -56,10 +56,10 @@ impl Machine {
         }
         let stimulus = self.own_stimulus(name);
         let stimulus = self.trigger((self.model.sim, -1), stimulus);
-        let number = self.isr_instance(core, name);
+        let (number, process) = self.isr_instance(core, name);
         self.emit(stimulus, EntityType::Isr, (name, number), Action::Activate);
         let (state, context) = (ProcessState::Active, Context::default());
-        self.cores[core].isrs.push(Frame { name, number, state, category1, value, context });
+        self.cores[core].isrs.push(Frame { name, number, process, state, category1, value, context });
         let top = Proc::Isr(core, self.cores[core].isrs.len() - 1);
         self.enter(top);
     }
@@ -131,10 +131,10 @@ impl Machine {
             Some(p) if self.state(p) == ProcessState::Running => self.set_state(p, ProcessState::Ready),
             _ => {}
         }
-        let number = self.isr_instance(core, name);
+        let (number, process) = self.isr_instance(core, name);
         let value = address.unwrap_or_default();
         let (state, context) = (ProcessState::Running, Context::default());
-        self.cores[core].isrs.push(Frame { name, number, state, category1, value, context });
+        self.cores[core].isrs.push(Frame { name, number, process, state, category1, value, context });
         if !category1 {
             self.cores[core].isr_value = Some(value);
         }

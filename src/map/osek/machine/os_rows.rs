@@ -35,7 +35,12 @@ type Caller = Option<(Actor, &'static str)>;
 
 impl Machine {
     pub(super) fn caller(&self, p: Option<Proc>) -> Caller {
-        p.map(|p| (self.actor(p), Self::kind(p).as_str()))
+        let process = |p| match p {
+            // Rule I9: rows name it as the derived tables do.
+            Proc::Isr(core, n) => self.cores[core].isrs[n].process,
+            Proc::Task(_) => self.actor(p),
+        };
+        p.map(|p| (process(p), Self::kind(p).as_str()))
     }
 
     /// A call ends; `None` when it is not known when.

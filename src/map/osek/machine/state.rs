@@ -97,6 +97,8 @@ impl Task {
 pub(super) struct Frame {
     pub name: NameId,
     pub number: i64,
+    /// The process that it is in derived tables (rule I9).
+    pub process: Actor,
     #[serde(with = "process_state")]
     pub state: ProcessState,
     /// Not managed by the OS: known from the function trace.
