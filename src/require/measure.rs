@@ -34,8 +34,8 @@ struct Wanted<'a> {
 /// session knows the [chains](Requirements::chains) whose steps the database has.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] for metrics and statistics that there are not, with a suggestion; [`ErrorKind::Input`]
-/// for bounds that are no numbers or times; otherwise as [`crate::metrics::summaries`].
+/// [`ErrorKind::Usage`] for metrics and statistics that there are not, with a suggestion;
+/// [`ErrorKind::Input`] for bounds that are no numbers or times; otherwise as [`crate::metrics::summaries`].
 pub fn measure(session: &Session, requirements: &Requirements, recording: &str) -> Result<Vec<Outcome>> {
     session.database().check_recording(Some(recording))?;
     let scale = session.database().time_scale();
