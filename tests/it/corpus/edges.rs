@@ -181,7 +181,8 @@ fn lose_records(recording: &Recording, folder: &std::path::Path, random: &mut Ra
             // A place that was lost before has no time.
             let records: Vec<&&str> = lines.iter().filter(|line| !line.contains("OVERFLOW")).collect();
             let first = records.len() * share / 1000;
-            let last = (first + length).min(records.len()) - 1;
+            // One record stays: what is nothing but an overflow is not recognised as an export.
+            let last = (first + length).min(records.len() - 1) - 1;
             (cuts::time_of(records[first]), cuts::time_of(records[last]))
         });
         let mut out = String::new();
