@@ -88,6 +88,9 @@ impl Ui {
                     line(&format!("{}: {}{} [{code}]", severity.as_str(), place(d), d.message));
                 };
                 all.take(20).for_each(one);
+                if *count > 20 {
+                    line(&format!("… and {} more [{code}]: SELECT * FROM diagnostic", count - 20));
+                }
                 continue;
             }
             let times = if *count > 1 { format!(" ({count} times)") } else { String::new() };

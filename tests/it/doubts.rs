@@ -228,3 +228,18 @@ fn times_that_do_not_fit_are_refused() {
     let run = bench.run(&["ingest", "t.db", "core0_data.csv", "--name", "n"]);
     assert_eq!(run.code, Some(1), "{}", run.all());
 }
+
+/// A gap whose times cannot be told is said, and claims nothing.
+#[test]
+fn gaps_of_a_file_are_not_dropped_where_a_counter_is_continued() {
+    let bench = Bench::new();
+    let text = "#version 2.2.1\n#timescale ns\n1,S,0,T,A,0,activate\n\
+                # gap of Core_0: fifo overflow, from 1 to 5 ns\n6,Core_0,0,T,A,0,start\n";
+    bench.write("t.btf", text);
+    let run = bench.ok(&["ingest", "t.db", "t.btf", "--counter-bits", "32"]);
+    assert!(run.stderr.contains("[gap-not-read]"), "{}", run.stderr);
+    let run = bench.ok(&["ingest", "u.db", "t.btf"]);
+    assert!(!run.stderr.contains("[gap-not-read]"), "{}", run.stderr);
+    let gaps = bench.ok(&["query", "u.db", "SELECT begin_at, end_at FROM gap", "--format", "csv"]).stdout;
+    assert_eq!(gaps, "begin_at,end_at\n1,5");
+}

@@ -78,6 +78,12 @@ impl Assembler {
             if self.other(other, out) {
                 headers.push(to);
             }
+            let is_gap = |text| matches!(remark::read(text), Some(remark::Remark::Gap { .. }));
+            if self.counter.is_some() && other.kind == LineKind::Comment && is_gap(&other.text) {
+                let line = out.counts.lines + u64::from(other.line) + 1;
+                let message = "where the times of a gap are is not known if a counter is continued";
+                out.find(Some(line), Severity::Warning, "gap-not-read", message);
+            }
             if let Some(remark) = self.remark(other) {
                 if let Remark::Gap(gap) = &remark {
                     out.gaps.push(gap.clone());

@@ -4,8 +4,17 @@ use btfdb::internals::{Alias, Documented, TABLE_FUNCTIONS, TableFunction, View};
 use btfdb::{Metric, Queries};
 use std::fmt::Write as _;
 
-/// How a user adds to the library.
+/// How to ask for gaps, and how a user adds to the library.
 const OF_YOUR_OWN: &str = "
+## Gaps
+
+What the recorder lost is in table `gap`, and nothing is known there. Two functions ask for it; the views of this page do, too.
+
+* `gap_after(recording, core, at)` is the first instant, from `at` on, that lies in a gap of the core, or of all cores; of any core if
+  `core` is NULL. It is NULL if there is none: `gap_after(recording, core, at) < later` is true if something may be hidden.
+* `gap_between(recording, core, at, next_core, next_at)` is true if a gap begins between two moments: a gap of all cores, or, if both
+  are on one core, of that core.
+
 ## Files of your own
 
 `btfdb query`, `metrics`, `shell` and `check --requirements` take `--sql-path DIR`, any number of times. DIR is a folder of `.sql`
