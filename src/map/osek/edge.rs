@@ -33,6 +33,8 @@ struct CoreEdge {
     late: Option<(usize, i64)>,
     /// Value of RUNNINGTASK when the recording began (`None`: no task), if STATE is the more exact one.
     running: Option<Option<i64>>,
+    /// Task whose STATE was set RUNNING before RUNNINGTASK was written: it did not run at the edge.
+    dispatched: Option<usize>,
     /// A task that was dispatched for the first time and has not yet shown whether it started or resumed.
     undecided: Option<usize>,
 }
@@ -44,6 +46,8 @@ pub(super) struct LookAhead {
     edges: Vec<Edge>,
     /// For every core, the index of the edge that its events belong to.
     at: Vec<usize>,
+    /// For every core, the first instant behind its gaps. A gap of one export does not hide the other one.
+    behind: Vec<i64>,
     /// The first service of the core was StartOS.
     from_start: Vec<Option<bool>>,
     cores: Vec<CoreEdge>,
@@ -51,6 +55,8 @@ pub(super) struct LookAhead {
     seen: Vec<bool>,
     /// Tasks whose state has been written since the edge of their core.
     written: HashSet<usize>,
+    /// Activations of each task, as last counted since the edge of its core.
+    counts: Vec<Option<i64>>,
     /// The bits in the event masks of each task.
     pub events: Vec<u64>,
 }
@@ -62,10 +68,12 @@ impl LookAhead {
         Self {
             edges: vec![Edge::at(begin, cores)],
             at: vec![0; cores],
+            behind: vec![begin; cores],
             from_start: vec![None; cores],
             cores: model.cores.iter().map(|_| CoreEdge::default()).collect(),
             seen: vec![false; model.slots.len()],
             written: HashSet::new(),
+            counts: vec![None; model.tasks.len()],
             events: vec![0; model.tasks.len()],
         }
     }
@@ -79,6 +87,7 @@ impl LookAhead {
     /// variables, and get their new edges together.
     pub fn gap(&mut self, core: usize, end: i64, model: &mut Model) {
         let image = model.cores[core].image;
+        self.behind[core] = self.behind[core].max(end);
         self.edges.push(Edge::at(end, self.cores.len()));
         for c in (0..self.cores.len()).filter(|c| model.cores[*c].image == image) {
             self.from_start[c].get_or_insert(false);
@@ -86,6 +95,8 @@ impl LookAhead {
             self.at[c] = self.edges.len() - 1;
         }
         self.written.retain(|t| model.tasks[*t].core != image);
+        let counts = self.counts.iter_mut().zip(&model.tasks).filter(|(_, task)| task.core == image);
+        counts.for_each(|(count, _)| *count = None);
         for slot in model.slots.forget(core) {
             if let Some(seen) = self.seen.get_mut(slot) {
                 *seen = false;
@@ -102,6 +113,9 @@ impl LookAhead {
                 }
             }
             EventKind::Access { .. } => self.decide(event.core, false),
+            // What was entered in a gap of the data may be active at its end; what was left in it is not.
+            EventKind::Call { function: Function::Handler(_), .. }
+                if event.time < self.behind[event.core] => {}
             EventKind::Call { function, entry } => self.call(event.core, function, entry),
         }
     }
@@ -146,6 +160,7 @@ impl LookAhead {
                 }
                 Role::RunningTask(c) if c == core => self.running_task(core, write, value, model),
                 Role::TaskState(t) if write => self.task_state(core, t, value, model),
+                Role::Activations(t) => self.activations(core, t, write, value, model),
                 Role::EventActive(t) | Role::EventWait(t) => {
                     if let Some(bits) = self.events.get_mut(t) {
                         *bits |= value.cast_unsigned();
@@ -192,12 +207,15 @@ impl LookAhead {
         if c.task_written {
             return;
         }
+        let task_of = |v: i64| model.cores[core].tasks_by_value.get(&v).copied();
         if !write {
             c.task_read.get_or_insert(task);
+            if c.dispatched.is_some() && c.dispatched == task_of(task) {
+                c.running.get_or_insert(None);
+            }
             return;
         }
         c.task_written = true;
-        let task_of = |v: i64| model.cores[core].tasks_by_value.get(&v).copied();
         let known = |t: &usize| model.tasks[*t].state.is_none() || self.written.contains(t);
         let before = c.task_read.and_then(task_of);
         match task_of(task) {
@@ -224,15 +242,39 @@ impl LookAhead {
             self.cores[core].running.get_or_insert(ran.then_some(value));
         }
         match state {
-            Some(OsState::Running) => self.cores[core].undecided = Some(t),
-            Some(OsState::Waiting | OsState::Suspended) => {
-                let by_value = &model.cores[core].tasks_by_value;
-                let values = by_value.iter().filter(|(_, task)| **task == t).map(|(value, _)| *value);
-                if let Some(value) = values.min() {
-                    self.cores[core].running.get_or_insert(Some(value));
+            Some(OsState::Running) => {
+                let c = &mut self.cores[core];
+                c.undecided = Some(t);
+                let task_of = |v| model.cores[core].tasks_by_value.get(&v).copied();
+                if !c.task_written {
+                    c.dispatched.get_or_insert(t);
+                }
+                if c.dispatched == Some(t) && c.task_read.and_then(task_of) == Some(t) {
+                    c.running.get_or_insert(None);
                 }
             }
+            Some(OsState::Waiting | OsState::Suspended) => self.ran(core, t, model),
             _ => {}
+        }
+    }
+
+    /// L2: only a running task can end, and with it one of its activations.
+    fn activations(&mut self, core: usize, t: usize, write: bool, value: i64, model: &mut Model) {
+        let attribute = model.tasks[t].activations.clone();
+        let count = attribute.and_then(|a| evaluate(&a, value, model));
+        let count = count.map(|n| if model.tasks[t].counts_down { n.wrapping_neg() } else { n });
+        let before = std::mem::replace(&mut self.counts[t], count);
+        if write && count < before && count.is_some() && !self.written.contains(&t) {
+            self.ran(core, t, model);
+        }
+    }
+
+    /// Task `t` was running at the edge of `core`, unless something else is known.
+    fn ran(&mut self, core: usize, t: usize, model: &Model) {
+        let by_value = &model.cores[core].tasks_by_value;
+        let values = by_value.iter().filter(|(_, task)| **task == t).map(|(value, _)| *value);
+        if let Some(value) = values.min() {
+            self.cores[core].running.get_or_insert(Some(value));
         }
     }
 

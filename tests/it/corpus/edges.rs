@@ -176,13 +176,15 @@ fn lose_records(recording: &Recording, folder: &std::path::Path, random: &mut Ra
         let path = folder.join(file);
         let Ok(text) = fs::read_to_string(&path) else { continue };
         let lines: Vec<&str> = text.lines().collect();
+        if lines.iter().all(|line| line.contains("OVERFLOW")) {
+            continue;
+        }
         // The second export loses the same time.
         let (first, last) = *span.get_or_insert_with(|| {
             // A place that was lost before has no time.
             let records: Vec<&&str> = lines.iter().filter(|line| !line.contains("OVERFLOW")).collect();
             let first = records.len() * share / 1000;
-            // One record stays: what is nothing but an overflow is not recognised as an export.
-            let last = (first + length).min(records.len() - 1) - 1;
+            let last = (first + length).min(records.len()) - 1;
             (cuts::time_of(records[first]), cuts::time_of(records[last]))
         });
         let mut out = String::new();
