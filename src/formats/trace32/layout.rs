@@ -88,7 +88,7 @@ impl DataLayout {
 
 /// Detects the columns of a data export from its first bytes. `given` are the names of all columns from left
 /// to right (as [`Column`] lists them in lower case, `-` for one that is not needed); with these, there is no
-/// detection. An input without lines has the columns of the thesis.
+/// detection. An input without lines, or without a row that was not lost, has the columns of the thesis.
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Input`] if a required column cannot be detected, with the line in question; add
@@ -96,9 +96,9 @@ impl DataLayout {
 pub fn detect_data_layout(head: &[u8], given: Option<&[String]>) -> Result<DataLayout> {
     let given = given.map(columns::from_description).transpose()?;
     let lines = sample(head);
+    // Those of the listing of the thesis (5.1.2).
+    let standard = || vec![Column::Record, Column::Time, Column::Variable, Column::Cycle, Column::Data];
     let Some(first) = lines.first() else {
-        // Those of the listing of the thesis (5.1.2).
-        let standard = || vec![Column::Record, Column::Time, Column::Variable, Column::Cycle, Column::Data];
         return DataLayout::new(given.unwrap_or_else(standard), b',', 0, TimeScale::S);
     };
     let table = Table::split(&lines, given.as_ref().map(Vec::len)).ok_or_else(|| {
@@ -114,6 +114,10 @@ pub fn detect_data_layout(head: &[u8], given: Option<&[String]>) -> Result<DataL
     let (named, unit) = table.header_columns(&names);
     let mut columns = named.clone();
     table.guess(&mut columns);
+    if names.is_empty() && table.width == standard().len() && table.is_all_lost() {
+        // No cell tells anything.
+        columns = standard();
+    }
     let missing = columns::missing(&columns);
     if !missing.is_empty() {
         let shown = table.rows.get(table.leading).or(table.rows.first()).map_or(first, |(line, _)| line);
@@ -220,6 +224,11 @@ impl<'a> Table<'a> {
         (lines, names.into_iter().find(|names| columns::known_names(names) >= 2).unwrap_or_default())
     }
 
+    /// True if all rows report lost data.
+    fn is_all_lost(&self) -> bool {
+        self.rows.iter().all(|(_, cells)| is_lost(cells))
+    }
+
     /// The columns that the header names, and the unit of the time. Without a header for all columns, none
     /// has a role.
     fn header_columns(&self, names: &[String]) -> (Vec<Column>, Option<TimeScale>) {
@@ -262,7 +271,8 @@ impl<'a> Table<'a> {
     /// Gives each missing role to a column without a role, by the look of its cells.
     fn guess(&self, columns: &mut [Column]) {
         let rows = self.rows.get(self.leading..).unwrap_or_default();
-        let cells: Vec<_> = rows.iter().map(|(_, c)| c).filter(|c| c.len() == self.width).collect();
+        let is_row = |cells: &&Vec<Cell<'_>>| cells.len() == self.width && !is_lost(cells);
+        let cells: Vec<_> = rows.iter().map(|(_, c)| c).filter(is_row).collect();
         let count_like = |at: usize, is_like: fn(Cell<'_>) -> bool| {
             cells.iter().filter(|row| row.get(at).is_some_and(|cell| is_like(*cell))).count()
         };
@@ -295,6 +305,11 @@ impl<'a> Table<'a> {
             last(|cell| fields::value(cell.text, Radix::Hex).is_ok()).or_else(|| last(|cell| !cell.is_null()))
         });
     }
+}
+
+/// True for a row that reports lost data. Most of its cells are empty.
+pub(super) fn is_lost(cells: &[Cell<'_>]) -> bool {
+    cells.iter().any(|cell| lost_data::is_gap_phrase(cell.text))
 }
 
 /// True for a line of words: no number, no cycle, and no text that reports a gap.

@@ -3,7 +3,7 @@
 
 use super::super::text::Line;
 use super::fields::{self, Cell};
-use super::layout::{looks_like_time, texts};
+use super::layout::{is_lost, looks_like_time, texts};
 use super::lost_data::contains_ignoring_case;
 use super::{Kind, columns, task_events};
 use crate::time::TimeScale;
@@ -19,6 +19,9 @@ struct Votes {
     task_events: usize,
     /// Time, name, and any word as the event.
     any_event: usize,
+    /// Rows of lost data, which are in all kinds, and those of them that are separated by commas.
+    lost: usize,
+    lost_with_commas: usize,
     lines: usize,
 }
 
@@ -41,6 +44,9 @@ pub fn probe(head: &[u8]) -> Option<Kind> {
             for delimiter in [b',', b';', b'\t'] {
                 fields::split(line.text, delimiter, &mut cells);
                 votes.data += usize::from(is_data_row(&cells) || is_data_header(&cells));
+                let is_lost = usize::from(cells.len() >= 2 && is_lost(&cells));
+                votes.lost += is_lost;
+                votes.lost_with_commas += if delimiter == b',' { is_lost } else { 0 };
             }
         }
     }
@@ -74,6 +80,9 @@ impl Votes {
             Some(Kind::TaskEvents)
         } else if self.any_event * 2 > self.lines {
             Some(Kind::Functions)
+        } else if self.lost > 0 && self.lost == self.lines {
+            // All records were lost.
+            Some(if self.lost_with_commas > 0 { Kind::Data } else { Kind::Functions })
         } else {
             None
         }

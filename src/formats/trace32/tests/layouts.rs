@@ -118,6 +118,22 @@ fn columns_in_any_order_are_read() {
 }
 
 #[test]
+fn an_export_may_be_nothing_but_lost() {
+    for (text, time) in [
+        ("-0000000002,,\"\",\"TARGET FIFO OVERFLOW\",\n", None),
+        ("-0000000002,0.5,\"\",\"TARGET FIFO OVERFLOW\",\n", Some(500_000_000)),
+    ] {
+        let rows = parse_data(text.as_bytes(), true, &layout(text), &settings());
+        assert_eq!(account(rows.counts), [1, 0, 1, 0, 0]);
+        assert_eq!(rows.gaps[0].own_time, time);
+        // More of them than rows do not hide the columns.
+        let text = format!("{text}{text}-0000000007,0.0000000300,\"v\",\"wr-data\",33\n");
+        let rows = parse_data(text.as_bytes(), true, &layout(&text), &settings());
+        assert_eq!((account(rows.counts), &rows.time[..]), ([3, 1, 2, 0, 0], &[30][..]));
+    }
+}
+
+#[test]
 fn kinds_of_exports_are_distinguished() {
     for (text, kind) in [
         ("-0083448136,0.0004372600,\"EE_ORTI_servicetrace\",\"wr-data\",43", Some(Kind::Data)),
@@ -128,6 +144,11 @@ fn kinds_of_exports_are_distinguished() {
         ("+1; f; brandnew\n+2; f; brandnew\n", Some(Kind::Functions)),
         ("0; ; preempt;\n+478000; T; switch;\n", Some(Kind::TaskEvents)),
         ("# time(ns); task name; event;\n", Some(Kind::TaskEvents)),
+        ("-0000000001,,\"\",\"TARGET FIFO OVERFLOW\",\n", Some(Kind::Data)),
+        ("-0000000001,0.5,\"\",\"TARGET FIFO OVERFLOW\",\n", Some(Kind::Data)),
+        ("; TARGET FIFO OVERFLOW; \n", Some(Kind::Functions)),
+        ("+5; TARGET FIFO OVERFLOW; \n", Some(Kind::Functions)),
+        ("TARGET FIFO OVERFLOW\n", None),
         ("", None),
         ("\n\n", None),
         ("#version 2.2.0\n#creator x\n", None),
