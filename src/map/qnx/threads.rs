@@ -26,7 +26,9 @@ impl QnxMapper {
                     thread::READY => self.ready(cpu, t, event),
                     _ => self.blocked(cpu, t, event),
                 }
-                self.threads[t].lost = false;
+                // In the middle of a job that began in a gap: what wakes the thread begins none.
+                let in_job = self.threads[t].phase == Phase::Off && !self.state(event).1;
+                self.threads[t].lost &= in_job;
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Rules of the mapping, one by one, against lines worked out by hand.
 
 use super::*;
+use crate::btf::Action;
 use crate::qnx::{Flavour, Version};
 
 fn call(time: i64, number: u16, words: &[u32]) -> Ev {
@@ -437,6 +438,24 @@ fn a_gap_cuts_and_nothing_is_known_after_it() {
         ",
     );
     assert_eq!(run.log.count_of("created-twice"), 1);
+}
+
+#[test]
+fn a_job_that_began_in_a_gap_is_not_activated_where_it_goes_on() {
+    let setup = Settings { jobs: vec!["RECEIVE".into()], ..Settings::default() };
+    let before = [begun(0), th(1, RUNNING, 10, 1), th(2, RECEIVE, 10, 1)];
+    let after = [th(11, REPLY, 10, 1), th(12, READY, 10, 1), th(13, RUNNING, 10, 1), th(14, RECEIVE, 10, 1)];
+    let next = [th(15, READY, 10, 1), th(16, RUNNING, 10, 1), th(17, RECEIVE, 10, 1)];
+    let mut steps: Vec<Step> = before.into_iter().map(Step::Event).collect();
+    steps.push(Step::Gap(3, 10));
+    steps.extend(after.into_iter().chain(next).map(Step::Event));
+    let run = run_steps(&setup, &steps, 0, 20);
+    let activations = run.outputs.iter().filter_map(|output| match output {
+        Output::Event(e) if e.action == Action::Activate => Some((e.time, true)),
+        Output::Assumed(e) => Some((e.time, false)),
+        _ => None,
+    });
+    assert_eq!(activations.collect::<Vec<_>>(), [(1, false), (12, false), (15, true)]);
 }
 
 #[test]
