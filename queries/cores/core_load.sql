@@ -1,7 +1,8 @@
 -- Load in windows of time: one row per window and core, and one per window, core and process that occupied it.
 --
--- Windows begin at multiples of the step. Windows that are not entirely within the recording are left out. A step smaller than
--- the window makes sliding windows. Idle tasks do not occupy a core.
+-- Windows begin at multiples of the step. Windows that are not entirely within the recording are left out, and so are those
+-- of a core that lie in one of its gaps, of which nothing is known. A step smaller than the window makes sliding windows. Idle
+-- tasks do not occupy a core.
 -- param: window duration Length of a window.
 -- param: step duration Distance between the begins of two windows.
 -- column: recording text Recording.
@@ -39,6 +40,16 @@ WITH
             FROM known
         ) AS whole
     ),
+    -- Windows in a gap of the core.
+    hidden AS (
+        SELECT DISTINCT recording, core, window_at
+        FROM (
+            SELECT k.recording, k.core, g.begin_at, g.end_at, unnest(windows(g.begin_at, g.end_at, $window, $step)) AS window_at
+            FROM gap AS g
+            JOIN known AS k ON g.recording = k.recording AND (g.core IS NULL OR g.core = k.core)
+        ) AS touched
+        WHERE window_at >= begin_at AND window_at + $window <= end_at
+    ),
     clipped AS (
         SELECT
             recording, core, process, type, window_at,
@@ -57,12 +68,14 @@ WITH
         GROUP BY recording, core, window_at
     )
 SELECT
-    recording,
-    core,
-    process,
-    type,
-    window_at AS begin_at,
-    window_at + $window AS end_at,
-    occupied,
-    100.0 * CAST(occupied AS DOUBLE) / CAST($window AS DOUBLE) AS load
-FROM summed
+    s.recording,
+    s.core,
+    s.process,
+    s.type,
+    s.window_at AS begin_at,
+    s.window_at + $window AS end_at,
+    s.occupied,
+    100.0 * CAST(s.occupied AS DOUBLE) / CAST($window AS DOUBLE) AS load
+FROM summed AS s
+LEFT JOIN hidden AS h ON s.recording = h.recording AND s.core = h.core AND s.window_at = h.window_at
+WHERE h.core IS NULL
