@@ -72,6 +72,10 @@ def duckdb_as_of(glob):
     show(duckdb_query((SQL / "as_of_duckdb.sql").read_text(), "data_event", glob))
 
 
+def duckdb_distinct(glob):
+    show(duckdb_query((SQL / "distinct.sql").read_text(), "btf_event", glob))
+
+
 def duckdb_metrics_sql(glob):
     show(duckdb_query((SQL / "metrics.sql").read_text(), "process_instance", glob))
 

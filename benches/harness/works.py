@@ -301,6 +301,14 @@ def metrics_sql(bench):
     return _against_duckdb(bench, "metrics_sql", ours, database, note)
 
 
+def distinct(bench):
+    """How many instances each target has, out of 100 million system events (at 1 GB): the same SQL over the same files"""
+    database, note = bench.inputs.btf_database(10)
+    command = bench.btfdb_command("query", database, "-f", bench.sql / "distinct.sql")
+    ours = Contender("btfdb", command, ours=True, startup="btfdb", answer=_rows(1))
+    return _against_duckdb(bench, "distinct", ours, database, note, "btf_event", 10)
+
+
 def metrics(bench):
     """The same with percentiles and the instants of the extremes, as `btfdb metrics` and as SQL that says so"""
     database, note = bench.inputs.btf_database(10)
@@ -311,9 +319,9 @@ def metrics(bench):
     return _against_duckdb(bench, "metrics", ours, database, note)
 
 
-def _against_duckdb(bench, name, ours, database, note):
+def _against_duckdb(bench, name, ours, database, note, table="process_instance", seconds=1.5):
     peers = [e for e in bench.peers if e == "duckdb"]
-    result = _asked(bench, name, ours, database / "process_instance", note["rows"], 1.5, 512, peers)
+    result = _asked(bench, name, ours, database / table, note["rows"], seconds, 512, peers)
     if peers:
         result.check("wall time, times that of DuckDB", result.run("btfdb").wall / result.run("duckdb").wall, 1)
     return result
@@ -361,4 +369,4 @@ def _columns(*names):
     return lambda output: [[row[n] for n in names] for row in csv.DictReader(output.splitlines())]
 
 
-WORKS = [data, functions, shapes, cold, btf, export, mapping, slice_10m, slice_100m, lag, as_of, window, core_load, metrics_sql, metrics, memory]
+WORKS = [data, functions, shapes, cold, btf, export, mapping, slice_10m, slice_100m, lag, as_of, window, core_load, metrics_sql, distinct, metrics, memory]

@@ -93,8 +93,9 @@ fn narrowed(plan: &Arc<dyn ExecutionPlan>, demanded: &[Demand]) -> Result<Option
     if plan.is::<DataSourceExec>() {
         return scan(plan, demanded);
     }
-    let first_stage = plan.is::<IdAggregateExec>()
-        || plan.downcast_ref::<AggregateExec>().is_some_and(|a| *a.mode() == AggregateMode::Partial);
+    let is_first = |a: &AggregateExec| matches!(a.mode(), AggregateMode::Partial | AggregateMode::Single);
+    let first_stage =
+        plan.is::<IdAggregateExec>() || plan.downcast_ref::<AggregateExec>().is_some_and(is_first);
     if let (true, [input]) = (first_stage, &plan.children()[..]) {
         let mut below = all(input, Demand::None);
         plan.apply_expressions(&mut |expr| {

@@ -163,6 +163,14 @@ proptest! {
              (time - 5) * 1000000 END AS n FROM data_event) GROUP BY variable",
             "SELECT core, count(time), sum(time * 30000000000000), min(time * 30000000000000), \
              max(time * 30000000000000), max(time), avg(time), avg(value) FROM data_event GROUP BY core",
+            "SELECT variable, value, count(*), max(time) FROM data_event GROUP BY variable, value",
+            "SELECT value, core, time % 2, variable, count(*) FROM data_event GROUP BY 1, 2, 3, 4",
+            "SELECT count(DISTINCT variable), count(DISTINCT access), count(DISTINCT value), count(*) FROM data_event",
+            "SELECT variable, count(DISTINCT value) FROM data_event GROUP BY variable",
+            "SELECT value, count(DISTINCT CASE WHEN time % 3 > 0 THEN variable END), count(DISTINCT core) \
+             FROM data_event GROUP BY value",
+            "SELECT core, count(DISTINCT variable) FILTER (WHERE value > 1), count(DISTINCT value) \
+             FROM data_event GROUP BY core",
         ] {
             let sorted = |context| {
                 let mut rows = rows_in(&session, context, sql);
@@ -239,6 +247,9 @@ fn missing_names_by_key_are_those_of_the_engine() {
         "SELECT note, count(*) FROM btf_event GROUP BY note",
         "SELECT action, count(*) FROM btf_event WHERE note <> 'x' OR note IS NULL GROUP BY action",
         "SELECT count(*) FROM btf_event WHERE NOT (note = 'x') AND target_type = 'T'",
+        "SELECT count(DISTINCT note), count(DISTINCT action) FROM btf_event",
+        "SELECT action, count(DISTINCT note), count(DISTINCT target) FROM btf_event GROUP BY action",
+        "SELECT note, time, count(*) FROM btf_event GROUP BY note, time",
         "SELECT core, state, sum(end_at - begin_at) FROM process_state WHERE core <> 'Core_0' GROUP BY core, state",
     ] {
         let sorted = |context| {
@@ -272,6 +283,15 @@ fn hot_queries_sort_nothing() {
         "ProjectionExec AggregateExec RepartitionExec AggregateExec RepartitionExec ProjectionExec KeyedWindowExec \
          InOrderExec DataSourceExec"
     );
+}
+
+#[test]
+fn distinct_names_are_counted_by_number() {
+    let (_dir, session) = traced(&vec![vec![(1, 0, true, Some(1)); 30]; 4]);
+    let sql = "SELECT core, count(DISTINCT variable), count(DISTINCT access) FROM data_event GROUP BY core";
+    // The engine has no groups of distinct texts, and no `TallyExec` would be used.
+    let plan = operators(&session, session.context(), sql);
+    assert_eq!(plan, "ProjectionExec AggregateExec RepartitionExec TallyExec DataSourceExec");
 }
 
 #[test]
