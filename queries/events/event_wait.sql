@@ -9,13 +9,6 @@
 -- column: set_by text Process or stimulus that set it.
 -- column: waited duration From the wait to the setting.
 WITH
-    -- An input with several traces may have an instance several times.
-    home AS (
-        SELECT recording, process, instance, min(core) AS core
-        FROM process_instance
-        GROUP BY recording, process, instance
-        HAVING count(DISTINCT core) = 1
-    ),
     step AS (
         SELECT
             recording, target AS event, action, time, seq, source, source_instance,
@@ -43,7 +36,7 @@ WITH
             is_action(next_action, 'set_event') AND coalesce(gap_after(a.recording, p.core, time) >= next_at, true)
                 AS is_set_later
         FROM around AS a
-        LEFT JOIN home AS p
+        LEFT JOIN instance_core AS p
             ON a.recording = p.recording AND a.source = p.process AND a.source_instance = p.instance
         WHERE is_action(action, 'wait_event')
     ),

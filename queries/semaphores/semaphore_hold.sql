@@ -9,13 +9,6 @@
 -- column: held duration From the assignment to the release.
 -- column: lost_at time Begin of the gap that hides when it gave it back; NULL if no gap does.
 WITH
-    -- An input with several traces may have an instance several times.
-    home AS (
-        SELECT recording, process, instance, min(core) AS core
-        FROM process_instance
-        GROUP BY recording, process, instance
-        HAVING count(DISTINCT core) = 1
-    ),
     step AS (
         SELECT
             recording, target, source, source_instance, action, time,
@@ -30,7 +23,7 @@ WITH
             s.*,
             gap_after(s.recording, p.core, s.time) AS gap_at
         FROM step AS s
-        LEFT JOIN home AS p
+        LEFT JOIN instance_core AS p
             ON s.recording = p.recording AND s.source = p.process AND s.source_instance = p.instance
         WHERE is_action(s.action, 'assigned')
     ),

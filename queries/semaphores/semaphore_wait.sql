@@ -11,13 +11,6 @@
 -- column: held_by_instance integer Instance of that.
 -- column: lost_at time Begin of the gap that hides when it got it; NULL if no gap does.
 WITH
-    -- An input with several traces may have an instance several times.
-    home AS (
-        SELECT recording, process, instance, min(core) AS core
-        FROM process_instance
-        GROUP BY recording, process, instance
-        HAVING count(DISTINCT core) = 1
-    ),
     step AS (
         SELECT
             recording, target, source, source_instance, action, time, seq,
@@ -52,7 +45,7 @@ WITH
                 WHEN is_action(second, 'waiting') AND is_action(third, 'assigned') THEN third_at
             END AS next_at
         FROM followed AS f
-        LEFT JOIN home AS p
+        LEFT JOIN instance_core AS p
             ON f.recording = p.recording AND f.source = p.process AND f.source_instance = p.instance
         WHERE is_action(action, 'requestsemaphore')
     ),

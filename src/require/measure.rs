@@ -238,25 +238,32 @@ fn of_load(
         ("core", core),
         ("upper", Param::Float(load.upper)),
     ];
+    let requirement = |core: &str| match core {
+        "" => "load".to_owned(),
+        core => format!("load of {core}"),
+    };
+    let outcome_of = |core: String| Outcome {
+        recording: recording.to_owned(),
+        requirement: load.name.clone().unwrap_or_else(|| requirement(&core)),
+        metric: "Load".to_owned(),
+        entity: core,
+        statistic: "max".to_owned(),
+        unit: "percent",
+        bound: "upper",
+        limit: load.upper,
+        ..Outcome::default()
+    };
     let mut outcomes = Vec::new();
     for batch in session.sql(sql, &params)? {
         let batch = Summary(batch?);
         for row in 0..batch.0.num_rows() {
             let core = batch.text("core", row)?;
             let outcome = Outcome {
-                recording: batch.text("recording", row)?,
-                requirement: load.name.clone().unwrap_or_else(|| format!("load of {core}")),
-                metric: "Load".to_owned(),
-                entity: core,
-                statistic: "max".to_owned(),
-                unit: "percent",
-                bound: "upper",
-                limit: load.upper,
                 value: batch.number("load", row)?,
                 at: batch.integer("begin_at", row)?,
                 samples: batch.integer("windows", row)?.unwrap_or_default(),
                 violations: batch.integer("beyond", row)?,
-                ..Outcome::default()
+                ..outcome_of(core)
             };
             outcomes.push(outcome.judged());
         }
@@ -268,22 +275,7 @@ fn of_load(
             |missing| (missing.verdict, missing.note),
         );
         let core = load.core.clone().unwrap_or_default();
-        outcomes.push(Outcome {
-            recording: recording.to_owned(),
-            requirement: load
-                .name
-                .clone()
-                .unwrap_or_else(|| format!("load of {core}").trim_end_matches(" of ").to_owned()),
-            metric: "Load".to_owned(),
-            entity: core,
-            statistic: "max".to_owned(),
-            unit: "percent",
-            bound: "upper",
-            limit: load.upper,
-            verdict,
-            note: Some(note),
-            ..Outcome::default()
-        });
+        outcomes.push(Outcome { verdict, note: Some(note), ..outcome_of(core) });
     }
     Ok(outcomes)
 }

@@ -24,8 +24,8 @@ use super::key_interner::KeyInterner;
 /// An expression, and the name of its column.
 type Named = (Arc<dyn PhysicalExpr>, String);
 
-/// The final aggregate `node` over its partial one, with ids in place of names; `None` if it neither groups by
-/// names nor counts distinct ones.
+/// The final aggregate `node` over its partial one, with ids in place of names; `None` if it neither groups
+/// by names nor counts distinct ones.
 pub(in crate::engine) fn rewrite(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(last) = node.downcast_ref::<AggregateExec>() else { return Ok(None) };
     let partial = match last.mode() {
