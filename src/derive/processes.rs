@@ -140,9 +140,11 @@ impl Processes {
         if event.action == Action::Start {
             self.homes.insert(event.target, event.source);
         }
-        if !activated {
-            entry.since = self.gaps.visible(event.source, event.time);
-            entry.cut |= entry.since > event.time;
+        // In a gap of its core, which another export of the core does not have, the event tells where the
+        // instance was then, but not where it is at the end of the gap.
+        let core = if activated { self.homes.get(&event.target).copied() } else { Some(event.source) };
+        if core.is_some_and(|core| self.gaps.visible(core, event.time) > event.time) {
+            entry.lose(event.time, names, rows);
         }
         let (born, core) = (entry.born, entry.core);
         if ended {
@@ -213,6 +215,9 @@ impl Processes {
         self.homes.insert(known.process.0, known.core);
         if open.lost {
             (open.lost, open.state, open.since) = (false, known.state, since);
+        } else if open.core.is_none() && self.gaps.visible(known.core, open.since) > open.since {
+            // Now that its core is known: a gap of that core has cut it off.
+            (open.cut, open.state, open.since) = (true, known.state, since);
         } else if open.state != known.state {
             open.leave(since, names, rows);
             (open.cut, open.state, open.since) = (true, known.state, open.since.max(since));

@@ -3,8 +3,8 @@
 
 use super::application::{ApplicationCore, CoreFiles};
 use crate::description::orti::{Orti, OsHeader};
-use crate::diagnostics::{Diagnostic, Log, Severity};
-use crate::error::{Error, Result};
+use crate::diagnostics::{Diagnostic, Log, Severity, UNKNOWN_NAME};
+use crate::error::{Error, Result, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The ORTI file and the OS header of one core must name the same CPU and the same tasks.
@@ -32,6 +32,38 @@ pub(super) fn belong_together(
         return Err(wrong(format!("its tasks ('{first}' …) are not defined there")));
     }
     Ok(())
+}
+
+/// Tasks of OIL whose name no core has, although one has a similar name that OIL does not declare. A task that
+/// is like none may be one that ORTI leaves out.
+pub(super) fn declared_tasks(cores: &[ApplicationCore], log: &mut Log) {
+    let declared: BTreeSet<&str> =
+        cores.iter().flat_map(|core| core.oil.objects("TASK")).map(|task| task.name.as_str()).collect();
+    let listed: BTreeSet<&str> = cores
+        .iter()
+        .flat_map(|core| {
+            let orti = core.orti.iter().flat_map(|orti| orti.objects("TASK")).map(|task| task.name.as_str());
+            orti.chain(core.header.iter().flat_map(|header| &header.tasks).map(|(name, _)| name.as_str()))
+        })
+        .collect();
+    let mut seen = BTreeSet::new();
+    for task in cores.iter().flat_map(|core| core.oil.objects("TASK")) {
+        if listed.contains(task.name.as_str()) || !seen.insert(&task.name) {
+            continue;
+        }
+        let Some(near) = did_you_mean(&task.name, listed.difference(&declared).copied()) else { continue };
+        log.push(Diagnostic {
+            source: task.file.clone(),
+            line: Some(u64::from(task.line)),
+            severity: Severity::Warning,
+            code: UNKNOWN_NAME,
+            message: format!(
+                "no ORTI file and no OS header has a task '{}'; did you mean '{near}'?",
+                task.name
+            ),
+            text: String::new(),
+        });
+    }
 }
 
 /// For every core, the first core of its control unit. Within one, two cores cannot have the ORTI file of one
@@ -125,6 +157,33 @@ mod tests {
         };
         let (mut log, cores) = (Log::default(), cores.iter().map(of).collect::<Vec<_>>());
         Ok((control_units(&files, &cores, &mut log)?, log))
+    }
+
+    #[test]
+    fn a_task_of_oil_that_is_like_one_of_orti_is_named() {
+        let messages = |text: &str| {
+            let mut oil = Oil::default();
+            assert!(oil.add(text.as_bytes(), "x.oil").is_empty());
+            let orti =
+                "IMPLEMENTATION x { }; TASK T_5 { PRIORITY = \"1\"; }; TASK T_6 { PRIORITY = \"2\"; };";
+            let core = ApplicationCore {
+                name: "Core_0".into(),
+                ecu: 0,
+                orti: Some(Orti::parse(orti.as_bytes())),
+                orti_file: None,
+                header: None,
+                header_file: None,
+                oil,
+                symbols: Symbols::default(),
+            };
+            let mut log = Log::default();
+            declared_tasks(&[core], &mut log);
+            log.entries().iter().map(|d| d.message.clone()).collect::<Vec<_>>()
+        };
+        let message = "no ORTI file and no OS header has a task 'T_X5'; did you mean 'T_5'?";
+        assert_eq!(messages("TASK T_X5; TASK T_6;"), [message]);
+        // It has both, and another one that is not near to a third.
+        assert!(messages("TASK T_5; TASK T_6; TASK T_X5; TASK Background;").is_empty());
     }
 
     #[test]

@@ -161,6 +161,7 @@ impl StoredSetup {
                 symbols,
             });
         }
+        checks::declared_tasks(&cores, log);
         let units = checks::control_units(&self.cores, &cores, log)?;
         cores.iter_mut().zip(units).for_each(|(core, unit)| core.ecu = unit);
         if cores.iter().all(|c| c.orti.is_none()) {

@@ -82,7 +82,7 @@ impl Oil {
             }
         }
         let cursor = Cursor::new(&source, findings);
-        let mut parser = Parser { cursor, out: self, file, declares: false };
+        let mut parser = Parser { cursor, out: self, file, declares: false, open: 0 };
         parser.file();
         let Parser { cursor: Cursor { mut findings, .. }, declares, .. } = parser;
         if !declares {
@@ -92,40 +92,42 @@ impl Oil {
         findings.finish()
     }
 
-    /// Findings about names that no object has, each with its file, once all files are read.
+    /// Findings about names that no object has, and about values that cannot be used, each with its file, once
+    /// all files are read.
     pub fn check(&self) -> Vec<(String, Finding)> {
         let mut findings = Vec::new();
         let known: HashSet<(&str, &str)> =
             self.objects.iter().map(|o| (o.kind.as_str(), o.name.as_str())).collect();
         for object in &self.objects {
+            let own = object.attributes.iter().filter(|attribute| match object.kind.as_str() {
+                "TASK" | "ISR" => true,
+                "ALARM" => attribute.name == "COUNTER",
+                _ => false,
+            });
             let actions = object.all("ACTION").flat_map(|action| &action.attributes);
-            let own = object.attributes.iter().filter(|_| ["TASK", "ISR"].contains(&object.kind.as_str()));
-            for reference in own.chain(actions) {
+            let undeclared = own.chain(actions).filter_map(|reference| {
                 let kind = match reference.name.as_str() {
                     kind @ ("TASK" | "EVENT" | "RESOURCE" | "COUNTER") => kind,
-                    _ => continue,
+                    _ => return None,
                 };
                 // RES_SCHEDULER needs no declaration (OIL 2.5 §5).
                 if known.contains(&(kind, &reference.value)) || reference.value == "RES_SCHEDULER" {
-                    continue;
+                    return None;
                 }
                 let names = self.objects(kind).map(|object| object.name.as_str());
                 let near = did_you_mean(&reference.value, names);
                 let near = near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
-                let message = format!(
-                    "{} {} names an undeclared {kind}, '{}'{near}",
-                    object.kind, object.name, reference.value
-                );
-                findings.push((
-                    object.file.clone(),
-                    Finding {
-                        line: reference.line,
-                        column: reference.column,
-                        severity: Severity::Warning,
-                        code: "unknown-name",
-                        message,
-                    },
-                ));
+                let message = format!("names an undeclared {kind}, '{}'{near}", reference.value);
+                Some((reference, "unknown-name", message))
+            });
+            let unusable = object
+                .attributes
+                .iter()
+                .filter_map(|attribute| Some((attribute, "unusable-value", object.unusable(attribute)?)));
+            for (at, code, message) in undeclared.chain(unusable) {
+                let message = format!("{} {} {message}", object.kind, object.name);
+                let (line, column, severity) = (at.line, at.column, Severity::Warning);
+                findings.push((object.file.clone(), Finding { line, column, severity, code, message }));
             }
         }
         findings
@@ -146,6 +148,23 @@ impl OilObject {
     /// The value of an attribute; the last one wins.
     pub fn get(&self, name: &str) -> Option<&OilAttribute> {
         find(&self.attributes, name)
+    }
+
+    /// Why the value of an attribute that is used has no meaning.
+    fn unusable(&self, attribute: &OilAttribute) -> Option<String> {
+        let OilAttribute { name, value, .. } = attribute;
+        let is_number = || attribute.integer().is_some();
+        match (self.kind.as_str(), name.as_str(), value.as_str()) {
+            // The generator chooses (OIL 2.5 §4.2).
+            (_, _, "AUTO") => None,
+            ("TASK", "PRIORITY" | "ACTIVATION", _) | ("ISR", "PRIORITY", _) if !is_number() => {
+                Some(format!("has no whole number as {name}: '{value}'"))
+            }
+            ("TASK", "SCHEDULE", _) if !["NON", "FULL"].contains(&value.as_str()) => {
+                Some(format!("has neither NON nor FULL as SCHEDULE: '{value}'"))
+            }
+            _ => None,
+        }
     }
 
     /// All values of an attribute.
@@ -179,6 +198,8 @@ struct Parser<'a, 'o> {
     file: &'a str,
     /// An object of a kind of OIL was declared.
     declares: bool,
+    /// Blocks of CPUs that are not closed.
+    open: u32,
 }
 
 impl Parser<'_, '_> {
@@ -190,10 +211,18 @@ impl Parser<'_, '_> {
                 // The end of CPU.
                 self.cursor.take();
                 self.end();
+                self.open = self.open.saturating_sub(1);
             } else if self.statement().is_err() {
                 self.cursor.skip();
             }
         }
+        if self.open > 0 {
+            self.missing_brace();
+        }
+    }
+
+    fn missing_brace(&mut self) {
+        self.cursor.find(Severity::Error, "missing-brace", "'}' is missing before this");
     }
 
     fn statement(&mut self) -> Parsed<()> {
@@ -213,6 +242,7 @@ impl Parser<'_, '_> {
             "CPU" => {
                 self.cursor.word("a name")?;
                 self.cursor.expect(b'{')?;
+                self.open += 1;
             }
             _ => {
                 let name = self.cursor.word("the name of an object")?.text;
@@ -242,7 +272,7 @@ impl Parser<'_, '_> {
                 return Ok(attributes);
             }
             if self.cursor.kind(0) == Kind::End || self.cursor.at_object() {
-                self.cursor.find(Severity::Error, "missing-brace", "'}' is missing before this");
+                self.missing_brace();
                 return Ok(attributes);
             }
             if self.cursor.is(0, b';') {
@@ -315,6 +345,9 @@ impl Parser<'_, '_> {
                 _ => {}
             }
         }
+        if depth > 0 {
+            self.missing_brace();
+        }
     }
 }
 
@@ -364,6 +397,30 @@ mod tests {
         assert!(findings.contains(&(5, "missing-brace")), "{findings:?}");
         assert_eq!(read("nothing").1, [(1, "missing-definitions"), (1, "unexpected-token")]);
         assert!(read("hello world").1.contains(&(1, "missing-definitions")));
+    }
+
+    #[test]
+    fn a_file_that_is_cut_is_found() {
+        assert_eq!(read("CPU c {\nTASK T { PRIORITY = 1; };\n").1, [(3, "missing-brace")]);
+        assert!(read("IMPLEMENTATION i { TASK { };\n").1.contains(&(2, "missing-brace")));
+    }
+
+    #[test]
+    fn values_without_a_meaning_are_found() {
+        let (oil, findings) = read(
+            "TASK T { PRIORITY = high; ACTIVATION = AUTO; SCHEDULE = FUL; };\nCOUNTER C;\n\
+             ALARM A { COUNTER = C9; };\nISR I { PRIORITY = 3; };\nTASK U { SCHEDULE = NON; };",
+        );
+        let found: Vec<_> = oil.check().into_iter().map(|(_, f)| (f.line, f.message)).collect();
+        let expected = [
+            (1, "TASK T has no whole number as PRIORITY: 'high'"),
+            (1, "TASK T has neither NON nor FULL as SCHEDULE: 'FUL'"),
+            (3, "ALARM A names an undeclared COUNTER, 'C9'; did you mean 'C'?"),
+        ];
+        assert_eq!(
+            (findings, found),
+            (vec![], expected.map(|(line, text)| (line, text.to_owned())).to_vec())
+        );
     }
 
     #[test]

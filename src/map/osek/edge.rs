@@ -20,8 +20,9 @@ struct CoreEdge {
     /// First access of RUNNINGISR2, if that was a write after a handler of category 2 was left that had not
     /// been entered: the ISR that the core returns to, or none.
     returns_to: Option<i64>,
-    /// First access of RUNNINGISR2, if that was a write of "none": an ISR ended that nothing else tells of.
-    isr_ended: bool,
+    /// First access of RUNNINGISR2, if that was a write before any handler of category 2 was left: an ISR
+    /// began, or one ended that nothing else tells of.
+    isr_written: Option<i64>,
     /// Handlers entered and not left.
     open: Vec<crate::btf::NameId>,
     /// Handlers left without an entry, innermost first, with "is of category 1".
@@ -147,7 +148,7 @@ impl LookAhead {
                     let c = &mut self.cores[c];
                     let returns = c.unmatched.iter().any(|(_, category1)| !category1);
                     c.returns_to = returns.then_some(value);
-                    c.isr_ended = !returns && model.cores[core].no_isr_values.contains(&value);
+                    c.isr_written = (!returns).then_some(value);
                 }
                 Role::Service(c) if c == core && write => {
                     let id = match model.entry {
@@ -307,8 +308,9 @@ impl LookAhead {
     fn close(&mut self, core: usize, model: &Model) {
         let c = std::mem::take(&mut self.cores[core]);
         let edge = &mut self.edges[self.at[core]];
-        edge.isrs[core] = c.isrs(core, model);
-        if c.isr_ended && edge.isrs[core].is_empty() {
+        let (isrs, is_last_unknown) = c.isrs(core, model);
+        edge.isrs[core] = isrs;
+        if is_last_unknown {
             edge.unknown_isr.push(core);
         }
         let running = c.running.or(c.late.map(|(_, value)| Some(value)));
@@ -331,14 +333,24 @@ impl LookAhead {
 }
 
 impl CoreEdge {
-    /// L3: the ISRs that were active when the trace began, outermost first. The nesting level gives the
-    /// number of those of category 2, and RUNNINGISR2 may say that there are none; category 1 does not count
-    /// there. Without a nesting level, the end of a handler and the ISR that RUNNINGISR2 returns to tell it.
-    fn isrs(&self, core: usize, model: &Model) -> Vec<String> {
+    /// L3: the ISRs that were active when the trace began, outermost first, and whether an unknown one ran. The
+    /// nesting level gives the number of those of category 2, and RUNNINGISR2 may say that there are none;
+    /// category 1 does not count there. Without a nesting level, the end of a handler and the ISR that
+    /// RUNNINGISR2 returns to tell it.
+    fn isrs(&self, core: usize, model: &Model) -> (Vec<String>, bool) {
         let m = &model.cores[core];
         let is_none = |v: i64| m.no_isr_values.contains(&v);
-        let ended = self.returns_to.map_or(0, |outer| if is_none(outer) { 1 } else { 2 });
-        let mut nested = self.nesting.unwrap_or(ended);
+        let handler = |v: i64| m.isr_symbols.get(&(v as u64)).or_else(|| m.isr_labels.get(&v));
+        let left = || self.unmatched.iter().filter(|(_, category1)| !category1).map(|(name, _)| *name);
+        // A handler that is left later without having been entered did not begin when it was written.
+        let returned = self.isr_written.is_some_and(|value| {
+            is_none(value) || handler(value).is_some_and(|h| left().any(|name| model.names.text(name) == *h))
+        });
+        let ended = match (self.returns_to, self.isr_written.filter(|_| returned)) {
+            (None, None) => 0,
+            (Some(outer), _) | (None, Some(outer)) => 1 + i64::from(!is_none(outer)),
+        };
+        let mut nested = self.nesting.unwrap_or(ended) - i64::from(returned);
         if self.isr_value.is_some_and(is_none) {
             nested = 0;
         }
@@ -350,13 +362,13 @@ impl CoreEdge {
             }
         }
         isrs.reverse();
-        let named = self.isr_value.or(self.returns_to).filter(|v| !is_none(*v));
-        let named = named.and_then(|v| m.isr_symbols.get(&(v as u64)).or_else(|| m.isr_labels.get(&v)));
+        let named = self.isr_value.or(self.returns_to).filter(|v| !is_none(*v)).and_then(handler);
         if let Some(name) = named.filter(|n| !isrs.contains(n)) {
             let outer = if self.isr_value.is_some() { isrs.len() } else { 0 };
             isrs.insert(outer, name.clone());
+            nested -= 1;
         }
-        isrs
+        (isrs, returned || (self.nesting.is_some() && nested > 0))
     }
 }
 

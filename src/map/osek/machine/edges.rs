@@ -8,18 +8,20 @@ use crate::btf::{EntityType, KnownState, State as ProcessState};
 use crate::map::Output;
 
 impl Machine {
-    /// The states of all instances on `core` that are known, from `since` on. A task may not have its core if
-    /// an unknown ISR has it.
+    /// The states of all instances on `core` that are known, from `since` on. A task or an ISR may not have
+    /// its core if an unknown ISR has it.
     pub(super) fn tell_states(&mut self, core: usize, since: i64, edge: &Edge) {
+        let is_taken = edge.unknown_isr.contains(&core);
         for t in 0..self.tasks.len() {
-            let hidden = edge.unknown_isr.contains(&core) && self.cores[core].running == Some(t);
+            let hidden = is_taken && self.cores[core].running == Some(t);
             if self.tasks[t].core == core && self.tasks[t].os.is_some() && !hidden {
                 for n in 0..self.tasks[t].queue.len() {
                     self.tell_instance(t, n, since);
                 }
             }
         }
-        for n in 0..self.cores[core].isrs.len() {
+        let isrs = if is_taken { 0 } else { self.cores[core].isrs.len() };
+        for n in 0..isrs {
             let frame = &self.cores[core].isrs[n];
             let (actor, state) = ((frame.name, frame.number), frame.state);
             self.tell(core, actor, EntityType::Isr, state, since);

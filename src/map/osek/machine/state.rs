@@ -192,7 +192,7 @@ pub struct Edge {
     pub isrs: Vec<Vec<String>>,
     /// Tasks whose first dispatch turns out to be a start (L4).
     pub never_ran: Vec<usize>,
-    /// Cores that an ISR has of which only the end is seen (L3).
+    /// Cores that an ISR has which nothing names (L3).
     pub unknown_isr: Vec<usize>,
 }
 

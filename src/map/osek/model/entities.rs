@@ -9,12 +9,13 @@ use crate::description::orti::{EnumValue, Formula, Object, Oil, OilObject};
 use crate::description::{Application, ApplicationCore};
 use crate::map::EntityFacts;
 use crate::time::TimeScale;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 impl Model {
     /// Everything that the description names, each (type, name) once.
     pub(super) fn described(&self, setup: &Application) -> Vec<EntityFacts> {
         let mut all = Described::default();
+        let owners = self.owners_of_events(setup);
         for (ix, core) in setup.cores.iter().enumerate() {
             all.add(EntityFacts::new(EntityType::Core, &core.name));
             if self.cores[ix].image == ix {
@@ -24,7 +25,7 @@ impl Model {
                 self.tasks_of(ix, &of, &mut all);
                 self.alarms_of(ix, &of, &mut all);
                 self.resources_of(ix, &of, &mut all);
-                self.events_of(ix, &of, &mut all);
+                events_of(&of, &owners, &mut all);
             }
             self.isrs_of(ix, core, &mut all);
         }
@@ -146,26 +147,17 @@ impl Model {
         }
     }
 
-    fn events_of(&self, ix: usize, of: &Source<'_>, all: &mut Described) {
-        let tasks = of.core.orti.iter().flat_map(|orti| orti.objects("TASK"));
-        let mut owners: HashMap<String, Vec<&str>> = HashMap::new();
-        for task in tasks {
-            for event in events_of_task(of.core, &task.name) {
-                owners.entry(event).or_default().push(&task.name);
+    /// The tasks of all cores that each event belongs to.
+    fn owners_of_events(&self, setup: &Application) -> Owners {
+        let mut owners = Owners::new();
+        for (ix, core) in setup.cores.iter().enumerate().filter(|(ix, _)| self.cores[*ix].image == *ix) {
+            for task in core.orti.iter().flat_map(|orti| orti.objects("TASK")) {
+                for event in events_of_task(core, &task.name) {
+                    owners.entry(event).or_default().insert(self.name_of_task(ix, &task.name).to_owned());
+                }
             }
         }
-        for (name, mask) in masks(of.core) {
-            let owner = owners.get(&name).and_then(|tasks| match tasks.as_slice() {
-                [only] => Some(self.name_of_task(ix, only).to_owned()),
-                _ => None,
-            });
-            let file = of.file_of("EVENT", &name);
-            all.add(EntityFacts {
-                mask: Some(mask),
-                process: owner,
-                ..of.facts(EntityType::OsEvent, &name, &file)
-            });
-        }
+        owners
     }
 
     /// Objects of OIL that neither ORTI nor a header knows.
@@ -249,6 +241,23 @@ impl Model {
     }
 }
 
+/// An event that several tasks have belongs to none of them.
+fn events_of(of: &Source<'_>, owners: &Owners, all: &mut Described) {
+    for (name, mask) in masks(of.core) {
+        let mut tasks = owners.get(&name).into_iter().flatten();
+        let owner = tasks.next().filter(|_| tasks.next().is_none());
+        let file = of.file_of("EVENT", &name);
+        all.add(EntityFacts {
+            mask: Some(mask),
+            process: owner.cloned(),
+            ..of.facts(EntityType::OsEvent, &name, &file)
+        });
+    }
+}
+
+/// The names of tasks in BTF, by event.
+type Owners = HashMap<String, BTreeSet<String>>;
+
 /// The description of a core, and its name if its entities belong to no other.
 struct Source<'a> {
     core: &'a ApplicationCore,
@@ -302,6 +311,8 @@ fn seconds(text: &str, times: i64, scale: TimeScale) -> Option<i64> {
 #[derive(Default)]
 struct Described {
     facts: Vec<EntityFacts>,
+    /// For each, whether cores contradict each other in its mask, process or priority.
+    differ: Vec<[bool; 3]>,
     places: HashMap<(&'static str, String), usize>,
     /// The names of the objects in ORTI, OIL and headers, which may differ from those in BTF.
     labels: HashMap<(&'static str, String), ()>,
@@ -310,10 +321,9 @@ struct Described {
 impl Described {
     /// Adds an entity; one that several cores know belongs to none of them, and has what they agree on.
     fn add(&mut self, facts: EntityFacts) {
-        fn agree<T: PartialEq>(known: &mut Option<T>, other: &Option<T>) {
-            if other.is_some() && known != other {
-                *known = None;
-            }
+        fn agree<T: PartialEq + Clone>(known: &mut Option<T>, other: &Option<T>, differs: &mut bool) {
+            *differs |= known.is_some() && other.is_some() && known != other;
+            *known = known.take().or_else(|| other.clone()).filter(|_| !*differs);
         }
         let place = *self.places.entry((facts.kind.as_str(), facts.name.clone())).or_insert(self.facts.len());
         match self.facts.get_mut(place) {
@@ -321,11 +331,16 @@ impl Described {
                 if known.core != facts.core {
                     known.core = None;
                 }
-                agree(&mut known.mask, &facts.mask);
-                agree(&mut known.process, &facts.process);
-                agree(&mut known.priority, &facts.priority);
+                if let Some([mask, process, priority]) = self.differ.get_mut(place) {
+                    agree(&mut known.mask, &facts.mask, mask);
+                    agree(&mut known.process, &facts.process, process);
+                    agree(&mut known.priority, &facts.priority, priority);
+                }
             }
-            None => self.facts.push(facts),
+            None => {
+                self.facts.push(facts);
+                self.differ.push([false; 3]);
+            }
         }
     }
 
