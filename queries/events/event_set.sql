@@ -8,7 +8,7 @@
 -- column: set_by_instance integer Instance of that.
 -- column: clear_at time When the task cleared it; NULL if the recording does not show that before the next setting.
 -- column: latency duration From the setting to the clearing.
--- column: lost boolean True if it was set again before it was cleared; NULL if a gap may hide that.
+-- column: lost boolean True if it was set again before it was cleared; NULL if the recording does not show what came next.
 WITH
     step AS (
         SELECT
@@ -47,5 +47,5 @@ SELECT
     source_instance AS set_by_instance,
     CASE WHEN is_action(next_action, 'clear_event') AND NOT is_clearing_unknown THEN next_at END AS clear_at,
     CASE WHEN is_action(next_action, 'clear_event') AND NOT is_clearing_unknown THEN next_at - time END AS latency,
-    CASE WHEN NOT is_next_unknown THEN coalesce(is_action(next_action, 'set_event'), false) END AS lost
+    CASE WHEN NOT is_next_unknown THEN is_action(next_action, 'set_event') END AS lost
 FROM setting

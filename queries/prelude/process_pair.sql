@@ -1,8 +1,8 @@
 -- One row per process instance, with the moments of the next instance of its process.
 --
 -- A lost activation takes a number but makes no instance, so the next instance is the one after it. The next_ columns are NULL if
--- there is no next instance, if its number does not follow, or if a gap of the core is before its moment, because there may
--- have been others.
+-- there is no next instance, if its number does not follow, if its moments are before those of the instance, or if a gap of the
+-- core is before its moment, because there may have been others.
 --
 -- column: recording text Recording of the instance.
 -- column: entity text Task or ISR.
@@ -35,7 +35,10 @@ WITH
         SELECT
             *,
             (next_instance = instance + 1 OR next_instance = instance + 1 + next_lost)
-                AND NOT gap_between(recording, core, first_at, next_core, next_first_at) AS paired
+                AND NOT gap_between(recording, core, first_at, next_core, next_first_at)
+                -- Where time runs backwards, nothing is known of the distance.
+                AND coalesce(next_activate_at >= activate_at, true) AND coalesce(next_start_at >= start_at, true)
+                AND coalesce(next_terminate_at >= terminate_at, true) AS paired
         FROM neighbour
     )
 SELECT

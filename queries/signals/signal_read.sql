@@ -10,7 +10,7 @@
 -- column: writer text Process or stimulus that wrote it then.
 -- column: writer_instance integer Instance of that process.
 -- column: age duration From the write to the read.
--- column: first boolean True if this is the first read after the write, so the value was new; NULL if a gap may hide that.
+-- column: first boolean True if this is the first read after the write, so the value was new; NULL if that is not known.
 WITH
     access AS (
         SELECT
@@ -46,5 +46,5 @@ SELECT
     CASE WHEN is_known THEN writer END AS writer,
     CASE WHEN is_known THEN writer_instance END AS writer_instance,
     CASE WHEN is_known THEN time - write_at END AS age,
-    CASE WHEN is_next THEN coalesce(is_action(before, 'write'), false) END AS first
+    CASE WHEN is_next THEN is_action(before, 'write') END AS first
 FROM judged

@@ -263,6 +263,11 @@ impl Entities {
         (entity.has_ended(key.1) || entity.is_to_come(key.1)).then_some(State::Terminated)
     }
 
+    /// True if the instance began in this trace.
+    pub(super) fn began_here(&self, key: Key) -> bool {
+        self.get(key.0).is_some_and(|entity| entity.began_here(key.1))
+    }
+
     /// The state of an instance in words.
     pub(super) fn condition(&self, key: Key, state: State) -> &'static str {
         let to_come = state == State::Terminated && self.get(key.0).is_some_and(|e| e.is_to_come(key.1));

@@ -47,7 +47,8 @@ impl Software {
             });
         }
         let forgotten = process.apply(step, transition.to);
-        let idle = process.frames.is_empty() && process.state.is_none();
+        // One that began in this trace is over when it is not in the table.
+        let idle = process.frames.is_empty() && process.state.is_none() && !entities.began_here(owner);
         if idle {
             self.processes.remove(&owner);
         }

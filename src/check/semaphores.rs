@@ -34,6 +34,8 @@ struct Semaphore {
     seen: bool,
     /// True once it was free: all its users are known from then on.
     was_free: bool,
+    /// True behind a gap, which may hide requests.
+    hidden: bool,
     /// True once a request, an increment or a decrement was seen: then they are recorded, and a step without
     /// them is out of order.
     requests: bool,
@@ -119,7 +121,7 @@ impl Semaphores {
     pub(super) fn forget(&mut self) {
         for semaphore in self.0.values_mut() {
             let Semaphore { seen, counts, notes, first_note, .. } = std::mem::take(semaphore);
-            *semaphore = Semaphore { seen, counts, notes, first_note, ..Semaphore::default() };
+            *semaphore = Semaphore { seen, counts, notes, first_note, hidden: true, ..Semaphore::default() };
         }
     }
 
@@ -187,14 +189,14 @@ impl Semaphore {
             Action::Decrement => (&[Released], None),
             _ => return Ok(()),
         };
-        // An access without an earlier step may have begun before the trace, unless its process began in it
-        // and requests are recorded, or the semaphore was free since.
+        // An access without an earlier step may have begun in a gap, or before the trace, unless its process
+        // began in it and requests are recorded, or the semaphore was free since.
         let began_here = entities.get(process.0).is_some_and(|entity| entity.began_here(process.1));
         let unknown_is_fine = match step.rule.action {
             Action::Increment if old => true,
             Action::Released => !self.cannot_release(process),
             Action::Decrement => true,
-            _ => !((self.requests || self.was_free) && began_here),
+            _ => self.hidden || !((self.requests || self.was_free) && began_here),
         };
         let fits = match before {
             Some(stage) => expected.is_empty() || expected.contains(&stage),

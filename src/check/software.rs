@@ -38,12 +38,15 @@ pub(super) struct Software {
 
 impl Software {
     /// Nothing is known any more of processes that are or were on `core`, or never on one; `None`: of all.
-    /// Their runnables are over, or go on unseen.
+    /// Their runnables are over, or go on unseen; those of a process that may be on another core, either.
     pub(super) fn forget(&mut self, core: Option<EntityId>) {
         for process in self.processes.values_mut() {
             if core.is_none() || process.core.is_none() || process.core == core {
+                let certain = core.is_none() || process.core == core;
                 for frame in process.frames.drain(..) {
-                    self.runnables.remove(&frame.key);
+                    if certain {
+                        self.runnables.remove(&frame.key);
+                    }
                 }
                 (process.state, process.core, process.old) = (None, None, 0);
             }

@@ -194,7 +194,8 @@ impl Processes {
         let actor = (event.target, event.target_instance);
         self.born += 1;
         let mut open = Open::new(self.born, actor, event.target_type, State::Active, event.time);
-        open.cut = true;
+        // Whether it has run before is not known.
+        (open.cut, open.lost) = (true, true);
         open.idle = entities.idles(event.target, event.target_type, names);
         self.open.insert(actor, open);
     }

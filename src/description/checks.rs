@@ -34,8 +34,8 @@ pub(super) fn belong_together(
     Ok(())
 }
 
-/// Tasks of OIL whose name no core has, although one has a similar name that OIL does not declare. A task that
-/// is like none may be one that ORTI leaves out.
+/// Tasks of OIL whose name no core has, although one has a similar name that OIL does not declare. A task
+/// that is like none may be one that ORTI leaves out.
 pub(super) fn declared_tasks(cores: &[ApplicationCore], log: &mut Log) {
     let declared: BTreeSet<&str> =
         cores.iter().flat_map(|core| core.oil.objects("TASK")).map(|task| task.name.as_str()).collect();

@@ -117,6 +117,35 @@ fn numbers_of_instances_go_on_behind_a_gap() {
     assert!(!faults(&bench, "without.btf", None).is_empty());
 }
 
+/// What runs behind a gap may have begun before it, and a gap of another core says nothing of it.
+#[test]
+fn what_a_gap_hides_breaks_no_rule() {
+    let bench = Bench::new();
+    let head = "#version 2.1.5\n#creator x\n#creationDate 2026-01-01T00:00:00Z\n#timeScale ns\n\
+                10,SIM,-1,STI,S,0,trigger\n10,S,0,T,A,0,activate\n20,Core_0,0,T,A,0,start\n";
+    let gap = |core: &str, begin: i64| {
+        let end = begin + 2;
+        format!("# gap of {core}: target fifo overflow, from {begin} to {end} ns\n")
+    };
+    let (r, end) =
+        (|time: i64, action: &str| format!("{time},A,0,R,R1,0,{action}\n"), "70,Core_0,0,T,A,0,terminate\n");
+    let runnable = [gap("Core_0", 40), r(60, "start"), r(65, "terminate")].concat();
+    let other_core = [gap("Core_0", 40), r(60, "start"), gap("Core_1", 61), r(65, "terminate")].concat();
+    let lock = "5,L,0,SEM,L,0,ready\n";
+    let requests = "22,A,0,SEM,L,0,requestsemaphore\n23,L,0,SEM,L,0,lock\n23,A,0,SEM,L,0,assigned\n";
+    let held =
+        "50,A,0,SEM,L,0,released\n50,L,0,SEM,L,0,unlock\n55,L,0,SEM,L,0,lock\n55,A,0,SEM,L,0,assigned\n";
+    let semaphore = [requests, &gap("Core_1", 40), held].concat();
+    for (n, middle) in [runnable, other_core, semaphore].iter().enumerate() {
+        let (before, after) = head.split_at(head.find("10,SIM").unwrap());
+        bench.write("t.btf", [before, lock, after, middle, end].concat());
+        assert_eq!(faults(&bench, "t.btf", None), Vec::<String>::new(), "{n}");
+    }
+    // Without the gap, the second assignment lacks a request.
+    bench.write("t.btf", [head, requests, held, end].concat());
+    assert!(!faults(&bench, "t.btf", None).is_empty());
+}
+
 /// Parts of a recording that keep the rules as the whole does.
 const PARTS: [&[&str]; 5] = [
     &["--numeric"],

@@ -92,8 +92,8 @@ impl Oil {
         findings.finish()
     }
 
-    /// Findings about names that no object has, and about values that cannot be used, each with its file, once
-    /// all files are read.
+    /// Findings about names that no object has, and about values that cannot be used, each with its file,
+    /// once all files are read.
     pub fn check(&self) -> Vec<(String, Finding)> {
         let mut findings = Vec::new();
         let known: HashSet<(&str, &str)> =

@@ -333,9 +333,9 @@ impl LookAhead {
 }
 
 impl CoreEdge {
-    /// L3: the ISRs that were active when the trace began, outermost first, and whether an unknown one ran. The
-    /// nesting level gives the number of those of category 2, and RUNNINGISR2 may say that there are none;
-    /// category 1 does not count there. Without a nesting level, the end of a handler and the ISR that
+    /// L3: the ISRs that were active when the trace began, outermost first, and whether an unknown one ran.
+    /// The nesting level gives the number of those of category 2, and RUNNINGISR2 may say that there are
+    /// none; category 1 does not count there. Without a nesting level, the end of a handler and the ISR that
     /// RUNNINGISR2 returns to tell it.
     fn isrs(&self, core: usize, model: &Model) -> (Vec<String>, bool) {
         let m = &model.cores[core];

@@ -46,7 +46,7 @@ pub struct OsekMapper {
 
 impl Mapper for OsekMapper {
     const NAME: &'static str = "osek";
-    const STATE_VERSION: u32 = 3;
+    const STATE_VERSION: u32 = 4;
     const TABLES: &'static [&'static TableSpec] = &[tables::DATA_EVENT, tables::FUNCTION_EVENT];
     const NATIVE_TABLES: &'static [&'static TableSpec] = &[tables::OS_CALL, tables::OS_ERROR];
     const LOOK_AHEADS: usize = 1;

@@ -4,7 +4,7 @@ use super::counters::Finding;
 use super::entities::{Actor, Named};
 use super::mapper::QnxMapper;
 use super::state::{Phase, Proc};
-use crate::btf::{Action, EntityType, Event, NameId, Note};
+use crate::btf::{Action, EntityType, Event, KnownState, NameId, Note, State};
 use crate::map::Output;
 use crate::qnx::Version;
 
@@ -133,6 +133,7 @@ impl QnxMapper {
         let instance = self.entities.next_instance(name);
         let thread = &mut self.threads[t];
         (thread.instance, thread.phase, thread.began) = (instance, Phase::Active, true);
+        thread.may_have_run = !recorded;
         if self.threads[t].exported {
             let stimulus = self.stimulus(stimulus);
             let task = (name, instance);
@@ -160,10 +161,20 @@ impl QnxMapper {
             Phase::Ready => Action::Resume,
             Phase::Off | Phase::Running => return,
         };
-        self.of_thread(core, t, action, note);
+        let actor = self.actor(t);
+        let unseen = std::mem::take(&mut self.threads[t].may_have_run) && action == Action::Start;
+        if unseen && self.threads[t].exported && !self.closing {
+            // BTF starts an instance once; the tables know only that it runs.
+            self.closing = true;
+            self.of_thread(core, t, action, note);
+            self.closing = false;
+            let (kind, state) = (EntityType::Task, State::Running);
+            self.out.push(Output::Known(KnownState { process: actor, kind, core, state, since: self.now }));
+        } else {
+            self.of_thread(core, t, action, note);
+        }
         self.threads[t].phase = Phase::Running;
         self.threads[t].core = core;
-        let actor = self.actor(t);
         for n in 0..self.threads[t].runnables.len() {
             let runnable = self.threads[t].runnables[n];
             self.emit(actor, EntityType::Runnable, runnable, Action::Resume, Note::None);

@@ -6,7 +6,7 @@ use super::dump::Dump;
 use super::entities::Entities;
 use super::messages::Messages;
 use super::native::KernelRows;
-use super::state::{Core, Servers, Threads};
+use super::state::{Core, Phase, Servers, Threads};
 use super::wake::Causes;
 use super::{Irq, Occurrence, Settings};
 use crate::btf::NameId;
@@ -77,6 +77,10 @@ impl QnxMapper {
                 Irq::Overlay => self.intern(&format!("Core_{}_irq", self.cores.len())),
             };
             self.cores.push(Core { name, interrupts, running: None, frames: Vec::new(), vacated: None });
+            if let Some((begin, end)) = self.last_gap {
+                // The gap was one of this core as well.
+                self.out.extend([name, interrupts].map(|core| Output::Gap { core, begin, end }));
+            }
         }
         match event.class {
             Class::Thread => self.thread_event(cpu, event),
@@ -112,6 +116,15 @@ impl QnxMapper {
             cores.chain((!self.cores.is_empty()).then_some(self.entities.nowhere)).collect();
         cores.dedup();
         self.out.extend(cores.into_iter().map(|core| Output::Gap { core, begin, end }));
+        for t in self.threads.living() {
+            // It may start in the gap, on any core.
+            if self.threads[t].phase == Phase::Active {
+                self.threads[t].may_have_run = true;
+                if self.threads[t].exported {
+                    self.out.push(Output::Lost { process: self.actor(t), time: begin });
+                }
+            }
+        }
         self.closing = true;
         self.close_interrupts();
         for t in self.threads.living() {

@@ -81,7 +81,7 @@ pub struct Settings {
 
 impl Mapper for QnxMapper {
     const NAME: &'static str = "qnx";
-    const STATE_VERSION: u32 = 1;
+    const STATE_VERSION: u32 = 2;
     const TABLES: &'static [&'static TableSpec] = &[tables::KERNEL_EVENT];
     const NATIVE_TABLES: &'static [&'static TableSpec] = &[
         tables::KERNEL_PROCESS,

@@ -49,6 +49,8 @@ pub(super) struct Thread {
     pub phase: Phase,
     /// There was a gap since its last event: `phase` may be wrong.
     pub lost: bool,
+    /// Its instance may have run before the event that will start it in BTF: unseen, or in a gap.
+    pub may_have_run: bool,
     /// The CPU that it has in the kernel's view.
     pub on: Option<usize>,
     /// The core on which it runs or ran last.

@@ -5,9 +5,10 @@
 //! `BTFDB_EDGES` is the number of random places in each recording; 4 without it.
 
 use super::{Ingested, Recording, corpus, cuts, ingested, none};
-use btfdb::tables;
+use btfdb::{Control, OpenOptions, Queries, SessionOptions, Severity, Trace, check, tables};
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::Arc;
 
 /// A span of a process in one state.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -145,6 +146,16 @@ fn wrong(recording: &Recording, whole: &Tables, found: &Tables, gaps: &Gaps, beg
     problems
 }
 
+/// How often the mapped events break the rules of BTF.
+fn violations(db: &Ingested) -> u64 {
+    let session = SessionOptions { threads: Some(1), ..SessionOptions::default() };
+    let queries = Queries::shipped();
+    let options = OpenOptions { time_scale: None, session, queries };
+    let path = db.db.path().to_str().unwrap().to_owned();
+    let trace = Trace::open(&path, &options, &Arc::new(Control::default())).unwrap();
+    check(&trace, None, None).unwrap().iter().map(|(_, report)| report.violations(Severity::Warning)).sum()
+}
+
 /// A small generator of numbers with a fixed seed: the test is the same everywhere.
 struct Random(u64);
 
@@ -232,6 +243,8 @@ fn overflows_at_random_places_leave_the_rest_as_it_is() {
             let begin = recording.range.0;
             let found = wrong(recording, &whole, &Tables::of(&db), &gaps, begin);
             problems.extend(found.into_iter().map(|p| format!("{what} {p}")));
+            let violations = violations(&db);
+            problems.extend((violations > 0).then(|| format!("{what} {violations} violations of BTF")));
         }
     }
     none("overflows", &problems);
@@ -251,6 +264,9 @@ fn starts_at_random_places_leave_the_rest_as_it_is() {
             let begin = db.db.recordings()[0].begin_at.unwrap();
             let found = wrong(recording, &whole, &Tables::of(&db), &Gaps::new(), begin);
             problems.extend(found.into_iter().map(|p| format!("{} from {cut}: {p}", recording.name)));
+            let violations = violations(&db);
+            let broken = || format!("{} from {cut}: {violations} violations of BTF", recording.name);
+            problems.extend((violations > 0).then(broken));
         }
     }
     none("starts", &problems);

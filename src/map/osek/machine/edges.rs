@@ -3,7 +3,7 @@
 //! `isrs` and `tasks` find out.
 
 use super::Machine;
-use super::state::{Actor, Edge};
+use super::state::{Actor, Edge, Proc};
 use crate::btf::{EntityType, KnownState, State as ProcessState};
 use crate::map::Output;
 
@@ -12,6 +12,7 @@ impl Machine {
     /// its core if an unknown ISR has it.
     pub(super) fn tell_states(&mut self, core: usize, since: i64, edge: &Edge) {
         let is_taken = edge.unknown_isr.contains(&core);
+        self.cores[core].is_taken = is_taken;
         for t in 0..self.tasks.len() {
             let hidden = is_taken && self.cores[core].running == Some(t);
             if self.tasks[t].core == core && self.tasks[t].os.is_some() && !hidden {
@@ -25,6 +26,20 @@ impl Machine {
             let frame = &self.cores[core].isrs[n];
             let (actor, state) = ((frame.name, frame.number), frame.state);
             self.tell(core, actor, EntityType::Isr, state, since);
+        }
+    }
+
+    /// An ISR that nothing names has ended: what has the core again is known from now on.
+    pub(super) fn tell_next(&mut self, core: usize) {
+        if !std::mem::take(&mut self.cores[core].is_taken) {
+            return;
+        }
+        match (self.cores[core].isrs.last(), self.cores[core].running) {
+            (Some(frame), _) => {
+                self.tell(core, (frame.name, frame.number), EntityType::Isr, frame.state, self.now);
+            }
+            (None, Some(t)) if self.state(Proc::Task(t)).on_core() => self.tell_state(t),
+            _ => {}
         }
     }
 

@@ -10,6 +10,13 @@ impl Machine {
     pub(super) fn running_isr(&mut self, core: usize, write: bool) {
         let Some(value) = self.model.value(&self.model.cores[core].running_isr) else { return };
         let old = self.cores[core].isr_value.replace(value);
+        let returns = match self.cores[core].isrs.last() {
+            Some(top) => !top.category1 && top.value == value,
+            None => self.model.cores[core].no_isr_values.contains(&value),
+        };
+        if write && returns {
+            self.tell_next(core);
+        }
         if old == Some(value) || (old.is_none() && !write) {
             return;
         }

@@ -120,6 +120,8 @@ pub(super) struct Core {
     pub incoming: Option<usize>,
     /// State changes from or to RUNNING that were written while an ISR had the core: task, old and new state.
     pub deferred: Vec<(usize, Option<OsState>, OsState)>,
+    /// An ISR that nothing names has the core since its edge (rule L3): who runs below it was not said.
+    pub is_taken: bool,
     /// Last value of RUNNINGISR2.
     pub isr_value: Option<i64>,
     /// Last value of RUNNINGTASK.

@@ -122,7 +122,8 @@ fn run_steps(setup: &Settings, steps: &[Step], begin: i64, end: i64) -> Run {
         }
     }
     let violations = derive.finish(end, &names);
-    let lines = outputs.iter().map(|o| line(o, &names)).collect();
+    let in_btf = |o: &&Output| !matches!(o, Output::Known(_) | Output::Lost { .. });
+    let lines = outputs.iter().filter(in_btf).map(|o| line(o, &names)).collect();
     Run { lines, outputs, names, rows, log: finished.log, violations }
 }
 
