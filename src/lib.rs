@@ -43,7 +43,7 @@
 //! | `compare` | two streams of BTF records → their differences | btf, error, names, words | files, Parquet, SQL |
 //! | `ops` | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, options, picture, pipeline, plot, render, require, schema, store, time, words | the terminal, the environment |
 //! | `picture` | a picture as data: rows over time, what happens in them, merged where one pixel has several | btf, time, words | tables, how a row is drawn |
-//! | `render` | results → text; pictures → SVG, PNG, pages | error, picture, time, varint, words | the database |
+//! | `render` | results → text; pictures → SVG, PNG, pages | error, names, picture, time, varint, words | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema, words | running SQL |
 //! | `chain` | event chains: which event follows from which | – | where events come from |
 //! | `engine` | SQL over a database: sessions; tables, functions, operators and optimizer rules for DataFusion | btf, chain, error, library, names, schema, store, time | metrics, the terminal |

@@ -14,7 +14,8 @@ SELECT
     max(load) AS load,
     first_value(begin_at ORDER BY occupied DESC, begin_at) AS begin_at,
     first_value(end_at ORDER BY occupied DESC, begin_at) AS end_at,
-    avg(load) AS average
+    -- Whole numbers are summed, so that no digit depends on the order of the rows.
+    100.0 * CAST(sum(occupied) AS DOUBLE) / (CAST(count(*) AS DOUBLE) * CAST($window AS DOUBLE)) AS average
 FROM core_load
 WHERE process IS NULL
 GROUP BY recording, core

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 /// Resources of heavy commands.
 #[derive(Debug, Clone, Args)]
 pub struct Limits {
-    /// Threads to use; results do not depend on it [default: all cores].
+    /// Threads to use; results do not depend on it, but for the last digits of what SQL computes of many
+    /// numbers of type DOUBLE (avg, sum, corr) [default: all cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Memory for queries, e.g. 512MiB or 4GiB; what does not fit goes to temporary files.

@@ -86,7 +86,11 @@ fn described(error: &DataFusionError, sql: &str) -> (String, Option<Place>) {
         }
         None => {
             let (message, place) = cut_place(tidy(&error.strip_backtrace()));
-            let message = missing_parameter(&message).or_else(|| no_number(&message)).unwrap_or(message);
+            if let Some(name) = missing_parameter(&message) {
+                let place = place.or_else(|| failure_words::parameter(sql, name));
+                return (format!("the parameter '{name}' has no value"), place);
+            }
+            let message = no_number(&message).unwrap_or(message);
             (failure_text::plain(&message), place)
         }
     }
@@ -188,8 +192,7 @@ fn hints(
         let near = did_you_mean(name, TABLE_FUNCTIONS.iter().map(|f| f.name));
         return near.map(|near| format!("did you mean '{near}'?")).into_iter().collect();
     }
-    if let Some((_, name)) = message.strip_suffix("' has no value").and_then(|m| m.split_once("parameter '$"))
-    {
+    if let Some(name) = without_value(message) {
         return vec![format!("give it one, e.g. --param {name}=10ms, or .param {name}=10ms in the shell")];
     }
     if let Some(name) = message.strip_prefix("Invalid function '").and_then(|m| m.strip_suffix('\''))
@@ -205,6 +208,12 @@ fn hints(
         return vec![format!("did you mean {near}?")];
     }
     failure_text::hint(message).map(str::to_owned).into_iter().collect()
+}
+
+/// The parameter that has no value, by an error of btfdb.
+pub(super) fn without_value(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("the parameter '$")?;
+    rest.split_once("' has no value").map(|(name, _)| name)
 }
 
 /// `typed` is the name as the statement has it.
@@ -255,11 +264,14 @@ fn tidy(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// The error of DataFusion for a parameter without a value, in the words of btfdb.
-fn missing_parameter(message: &str) -> Option<String> {
-    let rest = message.strip_prefix("Placeholder '")?;
-    let (name, rest) = rest.split_once('\'')?;
-    rest.contains("not provided a value").then(|| format!("the parameter '{name}' has no value"))
+/// The parameter that has no value, with its `$`: DataFusion has an error for the case that no parameter has
+/// one, and another one if others have.
+fn missing_parameter(message: &str) -> Option<&str> {
+    if let Some((_, name)) = message.split_once("No value found for placeholder with name ") {
+        return Some(name.trim());
+    }
+    let (name, rest) = message.strip_prefix("Placeholder '")?.split_once('\'')?;
+    rest.contains("not provided a value").then_some(name)
 }
 
 /// The error of Arrow for a text that should be a number, in the words of btfdb.

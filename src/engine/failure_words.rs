@@ -143,7 +143,7 @@ pub(super) fn rewritten(text: &str, sql: &str) -> Option<Rewritten> {
 const ANOTHER_NAME: &str = "give one of them another name: AS …";
 
 fn same_names(name: &str) -> String {
-    match name.contains('(') || name.is_empty() {
+    match name.contains(['(', ')', ' ']) || name.is_empty() {
         true => "two columns of a SELECT are the same".into(),
         false => format!("two columns of a SELECT are named '{name}'"),
     }
@@ -169,6 +169,11 @@ pub(super) fn word(sql: &str, name: &str) -> Option<Place> {
         sql,
         |t| matches!(t, Token::Word(w) if w.value.eq_ignore_ascii_case(name) || w.value.eq_ignore_ascii_case(&other)),
     )
+}
+
+/// The only place of a parameter, with its `$`, in a statement.
+pub(super) fn parameter(sql: &str, name: &str) -> Option<Place> {
+    token(sql, |t| matches!(t, Token::Placeholder(other) if other == name))
 }
 
 /// The place of the only such token.

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::fs::File;
+use std::io::ErrorKind::InvalidInput;
 use std::io::{BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -24,6 +25,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::sql::refused;
 use super::table::object_store;
+use crate::names::distinct;
 
 /// Rows of a CSV file that tell the types of its columns.
 const TYPED_ROWS: usize = 20_000;
@@ -100,11 +102,17 @@ impl TableFunctionImpl for ReadFile {
             }
         };
         let file = self.folder.file(path)?;
+        if self.kind == Kind::Csv
+            && let Some((what, hint)) = not_text(&file)
+        {
+            return Err(refused(format!("'{path}' cannot be read: {what}"), None, hint));
+        }
         let bad = |e: &std::io::Error| {
             let hint = match self.kind {
                 Kind::Csv => {
                     "a line of names, then one line per row, with commas, semicolons or tabs between the cells"
                 }
+                Kind::Parquet if e.kind() == InvalidInput => "write it with names of their own: AS …",
                 Kind::Parquet => "read_csv reads text",
             };
             refused(format!("'{path}' cannot be read: {e}"), None, hint)
@@ -115,6 +123,25 @@ impl TableFunctionImpl for ReadFile {
         };
         table.map(|table| Arc::new(table) as Arc<dyn TableProvider>).map_err(|e| bad(&e))
     }
+}
+
+/// What a file is that is no text in UTF-8, and how to make one of it; `None` if its begin is such a text.
+fn not_text(file: &Path) -> Option<(&'static str, &'static str)> {
+    let mut head = Vec::new();
+    File::open(file).ok()?.take(1 << 20).read_to_end(&mut head).ok()?;
+    Some(match head.as_slice() {
+        [0x1f, 0x8b, ..] => ("it is compressed with gzip", "gunzip -k FILE decompresses it"),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => ("it is compressed with zstd", "zstd -d FILE decompresses it"),
+        [b'P', b'K', 3, 4, ..] => ("it is a zip file, or one of a spreadsheet", "save the table as CSV"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => ("it is UTF-16", "iconv -f UTF-16 -t UTF-8 FILE > NEW"),
+        // The last character may be cut.
+        bytes => match std::str::from_utf8(bytes) {
+            Err(e) if e.error_len().is_some() => {
+                ("its text is not UTF-8", "iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW")
+            }
+            _ => return None,
+        },
+    })
 }
 
 /// A file as a table.
@@ -143,16 +170,15 @@ fn csv(path: &Path) -> std::io::Result<FileTable> {
     let separator = separator(&header);
     let format = Format::default().with_header(true).with_delimiter(separator);
     let (schema, _) = format.infer_schema(file, Some(TYPED_ROWS)).map_err(std::io::Error::other)?;
+    // Spreadsheets write a byte order mark.
+    let names = schema.fields().iter().map(|field| field.name().trim_start_matches('\u{feff}').trim());
     // Texts as the tables of the database have them; a column of which nothing is known is text.
-    let field = |field: &Arc<Field>| {
-        // Spreadsheets write a byte order mark.
-        let name = field.name().trim_start_matches('\u{feff}').trim();
-        match field.data_type() {
-            DataType::Utf8 | DataType::Null => Field::new(name, DataType::Utf8View, true),
-            ty => Field::new(name, ty.clone(), true),
-        }
+    let field = |(field, name): (&Arc<Field>, String)| match field.data_type() {
+        DataType::Utf8 | DataType::Null => Field::new(name, DataType::Utf8View, true),
+        ty => Field::new(name, ty.clone(), true),
     };
-    let schema = Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()));
+    let fields = schema.fields().iter().zip(distinct(names)).map(field);
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let options = CsvOptions {
         has_header: Some(true),
         delimiter: separator,
@@ -173,6 +199,11 @@ fn parquet(path: &Path) -> std::io::Result<FileTable> {
     let bytes = file.metadata()?.len();
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(std::io::Error::other)?;
     let schema = Arc::new(Schema::new(reader.schema().fields().clone()));
+    let names = || schema.fields().iter().map(|field| field.name().as_str());
+    // The reader finds columns by their names.
+    if let Some((name, _)) = names().zip(distinct(names())).find(|(name, own)| name != own) {
+        return Err(std::io::Error::new(InvalidInput, format!("it has two columns '{name}'")));
+    }
     let source = Arc::new(ParquetSource::new(Arc::clone(&schema)));
     Ok(FileTable { path: path.to_owned(), bytes, schema, source })
 }

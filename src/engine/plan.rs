@@ -32,7 +32,11 @@ pub(super) async fn planned(state: &SessionState, text: &str) -> Result<Planned>
     let read_only =
         SQLOptions::new().with_allow_ddl(of_session).with_allow_dml(false).with_allow_statements(false);
     read_only.verify_plan(&plan)?;
-    let plan = if summarize { sql::summary(state, &plan)? } else { plan };
+    let plan = match plan {
+        plan if summarize => sql::summary(state, &plan)?,
+        LogicalPlan::DescribeTable(table) => sql::described(&table.schema)?,
+        plan => plan,
+    };
     Ok(Planned { plan, names, summarize })
 }
 

@@ -19,7 +19,12 @@ const STOP_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What the thread of a statement sends.
 pub(super) enum Message {
-    Planned { schema: SchemaRef, times: Vec<bool> },
+    Planned {
+        schema: SchemaRef,
+        times: Vec<bool>,
+        /// Names of the parameters of the statement, and of the views that it reads.
+        used: Vec<String>,
+    },
     Batch(RecordBatch),
     Failed(Error),
     Done,
@@ -29,6 +34,7 @@ pub(super) enum Message {
 pub struct ResultStream {
     schema: SchemaRef,
     times: Vec<bool>,
+    params: Vec<String>,
     messages: Option<Receiver<Message>>,
     abort: AbortHandle,
     worker: Option<JoinHandle<()>>,
@@ -50,12 +56,13 @@ impl ResultStream {
         interrupt: Arc<AtomicBool>,
     ) -> Result<Self> {
         let first = Self::wait(&messages, &interrupt);
-        let (schema, times) = match &first {
-            Message::Planned { schema, times } => (Arc::clone(schema), times.clone()),
-            _ => (Arc::new(Schema::empty()), Vec::new()),
+        let (schema, times, params) = match &first {
+            Message::Planned { schema, times, used } => (Arc::clone(schema), times.clone(), used.clone()),
+            _ => (Arc::new(Schema::empty()), Vec::new(), Vec::new()),
         };
         // The stream stops the statement when it is dropped, also after an error.
-        let stream = Self { schema, times, messages: Some(messages), abort, worker: Some(worker), interrupt };
+        let (messages, worker) = (Some(messages), Some(worker));
+        let stream = Self { schema, times, params, messages, abort, worker, interrupt };
         match first {
             Message::Planned { .. } => Ok(stream),
             Message::Failed(error) => Err(error),
@@ -71,6 +78,11 @@ impl ResultStream {
     /// For every column: does it hold times, in ticks? Derived from table columns through expressions.
     pub fn times(&self) -> &[bool] {
         &self.times
+    }
+
+    /// The names of the parameters that the statement has, without `$`, also through views.
+    pub fn params(&self) -> &[String] {
+        &self.params
     }
 
     /// Waits for the next message; checks the interrupt flag from time to time.

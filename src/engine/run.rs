@@ -25,7 +25,7 @@ use super::result_stream::{Message, ResultStream};
 use super::runtime::{Runtime, STACK};
 use super::statement::{Statement, split};
 use super::time_columns::times;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, did_you_mean};
 
 /// Maximum number of batches that wait for the caller.
 const PREFETCHED_BATCHES: usize = 2;
@@ -111,7 +111,7 @@ impl Runner {
                     Ok(()) => Message::Done,
                     Err(e) => {
                         let error = failure::from_engine(&e, &job.sql, &job.relations);
-                        Message::Failed(with_texts(error, &job.params))
+                        Message::Failed(with_params(error, &job.params))
                     }
                 }
             };
@@ -144,11 +144,13 @@ struct Job {
 impl Job {
     async fn execute(&self, sender: &SyncSender<Message>) -> Result<(), DataFusionError> {
         let Planned { mut plan, names, summarize } = planned(&self.context.state(), &self.sql).await?;
+        let used = plan.get_parameter_names()?;
+        let used = used.iter().map(|name| name.trim_start_matches('$').to_owned()).collect();
         if !self.params.is_empty() {
             plan = plan.with_param_values(ParamValues::from(self.params.clone()))?;
         }
         if let LogicalPlan::Ddl(statement) = plan {
-            return self.change(statement, sender).await;
+            return self.change(statement, used, sender).await;
         }
         let mut frame = self.context.execute_logical_plan(plan).await?;
         let times = if summarize { Vec::new() } else { times(frame.logical_plan()) };
@@ -157,7 +159,7 @@ impl Job {
         }
         let mut stream = frame.execute_stream().await?;
         let schema = names.rename(&stream.schema());
-        if sender.send(Message::Planned { schema: Arc::clone(&schema), times }).is_err() {
+        if sender.send(Message::Planned { schema: Arc::clone(&schema), times, used }).is_err() {
             return Ok(());
         }
         while let Some(batch) = stream.next().await {
@@ -175,6 +177,7 @@ impl Job {
     async fn change(
         &self,
         statement: DdlStatement,
+        used: Vec<String>,
         sender: &SyncSender<Message>,
     ) -> Result<(), DataFusionError> {
         let schemas = self.context.catalog(CATALOG).and_then(|catalog| catalog.schema(SCHEMA));
@@ -182,14 +185,23 @@ impl Job {
         let closed = || DataFusionError::Internal("the session is closed".to_owned());
         definitions::change(&self.context, catalog.ok_or_else(closed)?, statement).await?;
         // If nobody waits for it, the change is made all the same.
-        drop(sender.send(Message::Planned { schema: Arc::new(Schema::empty()), times: Vec::new() }));
+        drop(sender.send(Message::Planned { schema: Arc::new(Schema::empty()), times: Vec::new(), used }));
         Ok(())
     }
 }
 
-/// The error, with the parameters that are texts, if it complains about a text.
-fn with_texts(error: Error, params: &[(String, ScalarValue)]) -> Error {
-    if !error.to_string().contains("VARCHAR") {
+/// The error, with the parameters that are texts, if it complains about a text, and with one that is nearly
+/// the one that has no value.
+fn with_params(error: Error, params: &[(String, ScalarValue)]) -> Error {
+    let text = error.to_string();
+    if let Some(missing) = failure::without_value(&text) {
+        let near = did_you_mean(missing, params.iter().map(|(name, _)| name.as_str()));
+        return match near {
+            Some(near) => error.hint(format!("'{near}' has a value: is '{missing}' meant?")),
+            None => error,
+        };
+    }
+    if !text.contains("VARCHAR") {
         return error;
     }
     params.iter().fold(error, |error, (name, value)| match value {
@@ -200,13 +212,7 @@ fn with_texts(error: Error, params: &[(String, ScalarValue)]) -> Error {
     })
 }
 
-/// False for EXPLAIN, DESCRIBE and the like: DataFusion accepts no LIMIT on top of them.
+/// False for EXPLAIN and the like: DataFusion accepts no LIMIT on top of them.
 fn gives_rows(plan: &LogicalPlan) -> bool {
-    !matches!(
-        plan,
-        LogicalPlan::Explain(_)
-            | LogicalPlan::Analyze(_)
-            | LogicalPlan::DescribeTable(_)
-            | LogicalPlan::Statement(_)
-    )
+    !matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_) | LogicalPlan::Statement(_))
 }

@@ -15,8 +15,8 @@ use crate::schema::ColumnType;
 pub(super) const IS_TIME: &str = "btfdb.time";
 /// Functions whose result is of the kind of their first argument.
 const OF_THE_FIRST: &str = "\
-    abs approx_median approx_percentile_cont avg ceil first_value floor lag last_value lead max median min mode \
-    nth_value nullif percentile_cont round stddev stddev_pop sum trunc windows";
+    abs avg ceil first_value floor lag last_value lead max median min mode nth_value nullif percentile_cont \
+    round stddev stddev_pop sum trunc windows";
 /// Functions whose result is one of their arguments.
 const ONE_OF: &str = "coalesce greatest ifnull least nvl";
 

@@ -10,6 +10,7 @@
 //! | `Memo` | dictionary → a value per *entry*, computed once and reused from batch to batch | store, derived tables, queries, exports |
 
 mod column;
+mod distinct;
 mod interner;
 mod list;
 mod memo;
@@ -17,6 +18,7 @@ mod merged;
 
 pub(crate) use column::take_rows;
 pub use column::{Name, NameColumn, Numbering};
+pub(crate) use distinct::distinct;
 pub use interner::Interner;
 pub use list::TextList;
 pub(crate) use memo::Memo;

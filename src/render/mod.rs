@@ -24,11 +24,13 @@ mod unit;
 
 use std::io::{self, Write};
 use std::ops::Range;
+use std::sync::Arc;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{Field, Schema, SchemaRef};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::names::distinct;
 use crate::words::words;
 
 #[cfg(feature = "engine")]
@@ -85,6 +87,11 @@ impl Format {
         }
     }
 
+    /// True if a reader finds columns by their names: two columns of one name would lose one of them.
+    fn needs_distinct_names(self) -> bool {
+        matches!(self, Self::Json | Self::Jsonl | Self::Parquet | Self::Arrow)
+    }
+
     /// True if the output is not text, and not for a terminal.
     pub fn is_binary(self) -> bool {
         matches!(self, Self::Parquet | Self::Arrow)
@@ -117,7 +124,8 @@ trait Sink {
 }
 
 /// Writes batches as they come, at most `limit` rows of them; `None`: all. Lines of text are made on
-/// `threads` threads; the output does not depend on it. Does not flush `out`.
+/// `threads` threads; the output does not depend on it. JSON, Parquet and Arrow have a column of each name:
+/// the later ones of columns with one name get numbers. Does not flush `out`.
 ///
 /// # Errors
 /// Those of `batches`, and [`ErrorKind::Io`] when `out` fails; its cause is then the [`io::Error`], so that
@@ -130,8 +138,11 @@ pub fn render(
     limit: Option<usize>,
     threads: usize,
 ) -> Result<Rendered> {
+    let renamed = if format.needs_distinct_names() { renamed(schema) } else { None };
+    let schema = renamed.as_ref().unwrap_or(schema);
     let mut shown = Shown {
         batches,
+        renamed: renamed.clone(),
         left: limit.unwrap_or(usize::MAX),
         rendered: Rendered::default(),
         as_text: !format.is_binary(),
@@ -156,6 +167,17 @@ pub fn render(
     Ok(shown.rendered)
 }
 
+/// The schema with a name of its own for every column, if it is another one.
+fn renamed(schema: &SchemaRef) -> Option<SchemaRef> {
+    let fields = schema.fields();
+    let names = distinct(fields.iter().map(|field| field.name().as_str()));
+    if fields.iter().zip(&names).all(|(field, name)| field.name() == name) {
+        return None;
+    }
+    let named = fields.iter().zip(names).map(|(field, name)| Field::clone(field).with_name(name));
+    Some(Arc::new(Schema::new_with_metadata(named.collect::<Vec<_>>(), schema.metadata().clone())))
+}
+
 struct Rows {
     batch: RecordBatch,
     left: Range<usize>,
@@ -164,6 +186,8 @@ struct Rows {
 /// The batches up to the limit.
 struct Shown<'a> {
     batches: &'a mut (dyn Iterator<Item = Result<RecordBatch>> + Send),
+    /// Other names of the columns.
+    renamed: Option<SchemaRef>,
     left: usize,
     rendered: Rendered,
     /// Every value has to have a text.
@@ -171,6 +195,13 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
+    fn named(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        let Some(schema) = &self.renamed else { return Ok(batch) };
+        let (_, columns, rows) = batch.into_parts();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options).map_err(misfit)
+    }
+
     /// Writes them as independent lines of text.
     fn lines(
         mut self,
@@ -198,7 +229,10 @@ impl Iterator for Shown<'_> {
             self.rendered.more = batch.num_rows() > self.left;
             let rows = batch.num_rows().min(self.left);
             if rows > 0 {
-                let shown = batch.slice(0, rows);
+                let shown = match self.named(batch.slice(0, rows)) {
+                    Ok(shown) => shown,
+                    Err(e) => return Some(Err(e)),
+                };
                 if let Err(e) = if self.as_text { temporal::check(&shown) } else { Ok(()) } {
                     return Some(Err(e));
                 }

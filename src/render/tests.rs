@@ -36,6 +36,24 @@ fn text(format: Format) -> String {
 }
 
 #[test]
+fn formats_that_find_columns_by_name_get_distinct_names() {
+    let numbers = |n| Arc::new(Int64Array::from(vec![n])) as arrow::array::ArrayRef;
+    let batch = || {
+        let fields = ["core", "n", "core"].map(|name| Field::new(name, DataType::Int64, true));
+        let schema = Arc::new(Schema::new(fields.to_vec()));
+        RecordBatch::try_new(schema, vec![numbers(1), numbers(2), numbers(3)]).unwrap()
+    };
+    let text = |format| String::from_utf8(bytes(vec![batch()], format, None).0).unwrap();
+    assert_eq!(text(Format::Csv), "core,n,core\n1,2,3\n");
+    assert_eq!(text(Format::Jsonl), "{\"core\":1,\"n\":2,\"core_1\":3}\n");
+    assert_eq!(text(Format::Json), "[{\"core\":1,\"n\":2,\"core_1\":3}]\n");
+    let parquet = bytes(vec![batch()], Format::Parquet, None).0;
+    let read = ParquetRecordBatchReader::try_new(bytes::Bytes::from(parquet), 10).unwrap().next().unwrap();
+    assert_eq!(read.unwrap().schema().field(2).name(), "core_1");
+    assert!(!bytes(vec![batch()], Format::Arrow, None).0.is_empty());
+}
+
+#[test]
 fn csv_is_exact() {
     let expected = "time,name,note,share,bits,ok\n\
                     -5,\"a,\"\"b\"\"\n\tc\\\",,0.3333333333333333,18446744073709551615,true\n\

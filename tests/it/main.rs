@@ -51,6 +51,7 @@ mod terminal;
 mod tidy;
 mod tour;
 mod toy;
+mod typed_columns;
 mod typed_sql;
 mod with_state;
 

@@ -190,6 +190,16 @@ fn errors_have_a_next_step() {
         ("SET x = 1", "SET", "command line"),
         ("BEGIN", "is refused", "no transactions"),
         ("SELECT * FROM gap a ASOF JOIN gap b ON a.core = b.core", "ASOF JOIN", "as_of("),
+        ("SELECT * FROM gap a ASOF LEFT JOIN gap b ON a.core = b.core", "ASOF JOIN", "as_of("),
+        ("ATTACH 'other.db'", "ATTACH is refused", ".open"),
+        ("SELECT 7 // 2", "'//' is no operator of SQL (line 1, column 10)", "divides whole numbers"),
+        ("SELECT 7 ** 2", "'**' is no operator", "power(x, 2)"),
+        ("SELECT 10min", "'10min' is neither a number nor a time (line 1, column 8)", "us, ms or s"),
+        ("SELECT 0x10ms", "'0x10ms' is no hexadecimal number", "0x1F is 31"),
+        ("SELECT 1 << 63", "'1 << 63' does not fit into 64 bits", "DECIMAL"),
+        ("SELECT arg_max(core, begin_at, 3) FROM gap", "takes 2 arguments, not 3 (line 1", "LIMIT 3"),
+        ("SELECT approx_percentile_cont_with_weight(end_at, 1, 0.5) FROM gap", "threads", "percentile_cont"),
+        ("SELECT $x", "the parameter '$x' has no value (line 1, column 8)", "--param x="),
         ("SELECT process FROM process_instance ORDER BY first_at", "column 'first_at' not found", ""),
         ("SELECT * FROM process_state WHERE process = \"T_5\"", "column 'T_5' not found", "'T_5'"),
         ("SELECT * FROM process_state WHERE process = T_5", "column 't_5' not found", "'T_5'"),
@@ -225,6 +235,11 @@ fn errors_have_a_next_step() {
             "SELECT arg_max(core, begin_at) OVER (PARTITION BY core) FROM gap",
             "OVER rows (line 1",
             "first_value",
+        ),
+        (
+            "SELECT * FROM gap WHERE EXISTS (SELECT begin_at, begin_at::DOUBLE FROM gap)",
+            "two columns of a SELECT are named 'begin_at'",
+            "AS",
         ),
         ("SELECT [1, 2, 3][2:]", "both ends (line 1", "array_slice"),
         ("SELECT 1 / 0", "divided by 0 (line 1", "nullif"),
@@ -266,34 +281,36 @@ fn parameters_that_are_texts_are_named() {
 }
 
 #[test]
-fn columns_may_have_one_name() {
+fn parameters_with_a_wrong_name_are_noticed() {
     let bench = engine();
-    let first = |sql: &str| {
-        let run = bench.ok(&["query", "engine.db", sql, "--format", "csv"]);
-        run.stdout.lines().take(2).map(str::to_owned).collect::<Vec<_>>().join("|")
+    let peak = |name: &str| {
+        let (window, sql) = (format!("{name}=10ms"), "SELECT count(*) AS n FROM core_peak");
+        bench.run(&["query", "engine.db", sql, "--param", &window, "--param", "step=1ms"])
     };
-    assert_eq!(first("SELECT 1, 1"), "1,1|1,1");
-    let state = "FROM process_state WHERE process = 'T_5' ORDER BY begin_at LIMIT 1";
-    assert_eq!(first(&format!("SELECT instance, Instance {state}")), "instance,instance|0,0");
-    assert_eq!(first(&format!("SELECT instance, process_state.instance {state}")), "instance,instance|0,0");
-    assert_eq!(first(&format!("SELECT instance AS a, core AS A {state}")), "a,a|0,Core_1");
-    assert_eq!(
-        first(&format!("SELECT DISTINCT instance, instance {state}").replace("begin_at", "1")),
-        "instance,instance|0,0"
-    );
-    assert!(first(&format!("SELECT *, instance {state}")).starts_with("recording,"));
-    assert!(first(&format!("SELECT *, instance {state}")).split('|').next().unwrap().ends_with(",instance"));
-    assert!(
-        first(&format!("SELECT core, s.*, s.core {}", state.replace("process_state", "process_state s")))
-            .contains(",core|")
-    );
-    assert!(first(&format!("SELECT process_state.*, core {state}")).contains(",core|"));
-    assert_eq!(
-        first("SELECT count(*), COUNT(*) FROM gap UNION ALL SELECT 1, 1").split('|').next(),
-        Some("count(*),COUNT(*)")
-    );
-    assert_eq!(first("SELECT 99999999999999999999 - 1"), "99999999999999999999 - 1|99999999999999999998");
-    assert!(first("SUMMARIZE (SELECT 1+1)").contains("|1+1,BIGINT,2,2,"));
+    let run = peak("windo");
+    assert!(run.code == Some(1) && run.stderr.contains("'$window' has no value"), "{}", run.all());
+    assert!(run.stderr.contains("'windo' has a value: is 'window' meant?"), "{}", run.all());
+    assert_eq!(peak("window").stderr, "");
+    let run =
+        bench.ok(&["query", "engine.db", "SELECT $mask AS m", "--param", "mask=0x33", "--param", "maks=1"]);
+    assert_eq!(run.stdout, "m\n51");
+    assert!(run.stderr.contains("$maks; did you mean 'mask'?"), "{}", run.all());
+}
+
+#[test]
+fn files_that_are_no_text_are_named() {
+    let bench = engine();
+    for (bytes, what, hint) in [
+        (&b"\x1f\x8b\x08\x00task"[..], "compressed with gzip", "gunzip"),
+        (b"\xff\xfet\x00,\x00\n\x00", "UTF-16", "iconv"),
+        (b"task,note\nT_1,gr\xfcn\n", "not UTF-8", "WINDOWS-1252"),
+        (b"PK\x03\x04....", "spreadsheet", "CSV"),
+    ] {
+        std::fs::write(bench.path().join("x.csv"), bytes).unwrap();
+        let run = bench.run(&["query", "engine.db", "SELECT * FROM read_csv('x.csv')"]);
+        assert_eq!(run.code, Some(1), "{}", run.all());
+        assert!(run.stderr.contains(what) && run.stderr.contains(hint), "{}", run.all());
+    }
 }
 
 #[test]

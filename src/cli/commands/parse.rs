@@ -45,10 +45,12 @@ pub(in crate::cli) fn param(text: &str, scale: TimeScale) -> Result<(&str, Param
             .hint(format!("'{value}' in quotes is a text: CAST({0} AS DECIMAL(38, 0)) in SQL", dollar(name)))
             .hint("1e20 is a number of type DOUBLE, which keeps about 16 digits"));
     }
+    let hexadecimal = value.strip_prefix("0x").and_then(|digits| i64::from_str_radix(digits, 16).ok());
     let quoted = value.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
-    let value = match (quoted, parse_time_argument(value, scale), value.parse::<f64>()) {
+    let number = hexadecimal.map_or_else(|| parse_time_argument(value, scale), Ok);
+    let value = match (quoted, number, value.parse::<f64>()) {
         (Some(text), ..) => text.into(),
-        (None, Ok(ticks), _) => ticks.into(),
+        (None, Ok(number), _) => number.into(),
         (None, Err(_), Ok(number))
             if value.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) =>
         {
@@ -93,6 +95,7 @@ mod tests {
         let of = |text| param(text, TimeScale::Ns).unwrap();
         assert_eq!(of("window=1.5us"), ("window", Param::Int(1500)));
         assert_eq!(of("$n=-7"), ("n", Param::Int(-7)));
+        assert_eq!((of("x=0x33").1, of("x=0xyz").1), (Param::Int(51), "0xyz".into()));
         assert_eq!(of("x=1.25"), ("x", Param::Float(1.25)));
         assert_eq!((of("x=NULL").1, of("x='7'").1), (Param::Null, "7".into()));
         assert_eq!(

@@ -6,7 +6,7 @@ use super::super::ui::Ui;
 use super::{output, parse};
 use crate::encoding::read_text;
 use crate::engine::{Session, SessionOptions, queries_with_folders, split};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, did_you_mean};
 use crate::library::Queries;
 use crate::ops::open::OpenOptions;
 use crate::render::InUnit;
@@ -89,8 +89,10 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
     }
     let scale = session.database().time_scale();
     let params = args.params.iter().map(|text| parse::param(text, scale)).collect::<Result<Vec<_>>>()?;
+    let mut used = Vec::new();
     for statement in &statements {
         let mut result = session.run_first(statement, &params, output::cap(&args.output)?)?;
+        used.extend_from_slice(result.params());
         let (schema, threads) = (Arc::clone(result.schema()), session.threads());
         match args.unit.unit {
             Some(unit) => {
@@ -103,6 +105,11 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
             }
             None => output::show(&schema, &mut result, &args.output, threads, ui)?,
         }
+    }
+    for (name, _) in params.iter().filter(|(name, _)| !used.iter().any(|other| other == name)) {
+        let near = did_you_mean(name, used.iter().map(String::as_str));
+        let near = near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+        ui.warning(&format!("--param {name} has no effect: no statement has the parameter ${name}{near}"));
     }
     if !filter.is_all() && !session.has_read_restricted(tables::KERNEL_EVENT) {
         ui.warning(

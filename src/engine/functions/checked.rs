@@ -1,6 +1,6 @@
-//! Sums, differences, products and negations of whole numbers that fail where DataFusion wraps around. Not
-//! for putting them into plans (see `optimizer`), and not for other numbers, whose arithmetic DataFusion
-//! checks.
+//! Sums, differences, products, negations and shifts of whole numbers that fail where DataFusion wraps
+//! around. Not for putting them into plans (see `optimizer`), and not for other numbers, whose arithmetic
+//! DataFusion checks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,6 +17,8 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 use datafusion::physical_expr_common::datum::apply;
+
+use super::shifts;
 
 /// A whole number that does not fit into its type.
 #[derive(Debug)]
@@ -53,6 +55,8 @@ pub(in crate::engine) enum CheckedOp {
     Subtract,
     Multiply,
     Negate,
+    ShiftLeft,
+    ShiftRight,
 }
 
 impl CheckedOp {
@@ -61,6 +65,8 @@ impl CheckedOp {
             Self::Add => Operator::Plus,
             Self::Subtract | Self::Negate => Operator::Minus,
             Self::Multiply => Operator::Multiply,
+            Self::ShiftLeft => Operator::BitwiseShiftLeft,
+            Self::ShiftRight => Operator::BitwiseShiftRight,
         }
     }
 }
@@ -97,6 +103,7 @@ impl Checked {
                 let (product, wrapped) = l.overflowing_mul(r);
                 (product, -i64::from(wrapped))
             }),
+            CheckedOp::ShiftLeft | CheckedOp::ShiftRight => None,
         }
     }
 
@@ -112,6 +119,8 @@ impl Checked {
             CheckedOp::Add => numeric::add,
             CheckedOp::Subtract | CheckedOp::Negate => numeric::sub,
             CheckedOp::Multiply => numeric::mul,
+            CheckedOp::ShiftLeft => shifts::left,
+            CheckedOp::ShiftRight => shifts::right,
         };
         apply(left, right, kernel).map_err(|e| self.failed(e, &left.data_type()))
     }
@@ -174,6 +183,8 @@ impl ScalarUDFImpl for Checked {
             CheckedOp::Add => "add",
             CheckedOp::Subtract => "subtract",
             CheckedOp::Multiply => "multiply",
+            CheckedOp::ShiftLeft => "shift_left",
+            CheckedOp::ShiftRight => "shift_right",
             CheckedOp::Negate => "negate",
         }
     }
@@ -230,6 +241,9 @@ impl ScalarUDFImpl for Checked {
 
     fn evaluate_bounds(&self, inputs: &[&Interval]) -> Result<Interval> {
         match inputs {
+            [left, _] if matches!(self.op, CheckedOp::ShiftLeft | CheckedOp::ShiftRight) => {
+                Interval::make_unbounded(&left.data_type())
+            }
             [left, right] => apply_operator(&self.op.operator(), left, right),
             // The least number has no negation.
             [number] => number.arithmetic_negate().or_else(|_| Interval::make_unbounded(&number.data_type())),
@@ -307,6 +321,7 @@ mod tests {
                     CheckedOp::Subtract => l - r,
                     CheckedOp::Multiply => l * r,
                     CheckedOp::Negate => -r,
+                    CheckedOp::ShiftLeft | CheckedOp::ShiftRight => unreachable!(),
                 })
             };
             let expected: std::result::Result<Vec<Option<i64>>, _> = rows.iter().map(|(l, r)| match (l, r) {

@@ -5,6 +5,7 @@ mod checked;
 pub(super) mod exact_sums;
 mod gaps;
 mod mode;
+mod shifts;
 mod stddev;
 mod sum;
 mod windows;

@@ -1,5 +1,5 @@
-//! Replaces `+`, `-` and `*` of whole numbers, which wrap around in DataFusion, by operations that fail. Not
-//! for the operations (see `functions`); sums over rows are checked by their own accumulators.
+//! Replaces `+`, `-`, `*`, `<<` and `>>` of whole numbers, which wrap around in DataFusion, by operations
+//! that fail. Not for the operations (see `functions`); sums over rows are checked by their own accumulators.
 
 use arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
@@ -74,6 +74,8 @@ fn replacement(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
                 Operator::Plus => CheckedOp::Add,
                 Operator::Minus => CheckedOp::Subtract,
                 Operator::Multiply => CheckedOp::Multiply,
+                Operator::BitwiseShiftLeft => CheckedOp::ShiftLeft,
+                Operator::BitwiseShiftRight => CheckedOp::ShiftRight,
                 _ => return None,
             };
             (op, vec![left.as_ref(), right.as_ref()])

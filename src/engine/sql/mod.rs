@@ -16,4 +16,4 @@ pub(super) use names::Names;
 pub(super) use parse::{Parsed, parse};
 pub(super) use refusals::{check_meaning, refused};
 pub(super) use spellings::SPELLINGS;
-pub(super) use summarize::summary;
+pub(super) use summarize::{described, summary};

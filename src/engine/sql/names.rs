@@ -1,5 +1,6 @@
-//! The names of the columns of a result: what stands in the list of SELECT, as it was typed. Not for names
-//! that are given with AS.
+//! The names of the columns of a SELECT: what stands in its list, as it was typed. The engine gets them with
+//! AS: it has one name for `x` and `CAST(x AS DOUBLE)`, and does not find a column that it named itself when
+//! ORDER BY names its number. Not for names that are given with AS.
 
 use std::sync::Arc;
 
@@ -7,21 +8,22 @@ use super::duplicates;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, Query, Select, SelectItem, SetExpr, Statement as Sql, TableFactor, TableWithJoins,
+    Distinct, Expr, Ident, OrderByKind, Query, Select, SelectItem, SetExpr, Statement as Sql, TableFactor,
+    TableWithJoins,
 };
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
-/// The names of the columns of a result, where they are not those that the engine gives.
+/// The names of the columns of a result, where the engine needs others.
 #[derive(Debug, Clone, Default)]
 pub(in crate::engine) struct Names(Vec<Item>);
 
 /// An item of the list of SELECT.
 #[derive(Debug, Clone)]
 enum Item {
-    /// A column that gets this name.
-    Typed(String),
-    /// A column that has a name.
+    /// A column that is shown under this name.
+    Shown(String),
+    /// A column that has its name.
     Named,
     /// Any number of columns.
     Wildcard,
@@ -42,7 +44,7 @@ impl Names {
         let name = |at: usize| {
             let item = if at < first { Some(at) } else { at.checked_sub(shift).map(|n| n + after) };
             match self.0.get(item?)? {
-                Item::Typed(name) => Some(name.clone()),
+                Item::Shown(name) => Some(name.clone()),
                 _ => None,
             }
         };
@@ -55,52 +57,60 @@ impl Names {
     }
 }
 
-/// The names of the columns of a statement. The columns of its subqueries in FROM and WITH get their names
-/// here, so that they can be used by them. `summarize`: so do those of the statement, which are in its rows.
+/// Names the columns of a statement, and of its subqueries in FROM and WITH, as they were typed. Returns the
+/// columns of its result that have to be shown under another name than the engine knows. `summarize`: the
+/// names of the statement are in its rows, so that each column needs a name of its own.
 pub(super) fn take(statement: &mut Statement, sql: &str, tokens: &[TokenWithSpan], summarize: bool) -> Names {
-    let Statement::Statement(statement) = statement else { return Names::default() };
-    let typed = Typed { tokens, texts: texts(sql, tokens) };
-    match statement.as_mut() {
-        Sql::Query(query) if summarize => {
-            named(query, &typed);
-            Names::default()
+    match statement {
+        Statement::Statement(statement) => {
+            of_sql(statement, &Typed { tokens, texts: texts(sql, tokens) }, summarize)
         }
-        Sql::Query(query) => {
-            inner_queries(query, &typed);
-            let Some(select) = first_select(&mut query.body) else { return Names::default() };
-            let Some(items) = typed.items(select) else { return Names::default() };
-            let mut names: Vec<_> =
-                select.projection.iter().zip(items).map(|(item, text)| name(item, text)).collect();
-            for (at, shown) in duplicates::set_apart(&mut query.body) {
-                if let Some(name) = names.get_mut(at) {
-                    *name = Item::Typed(shown);
-                }
-            }
-            Names(names)
-        }
-        Sql::CreateView(view) => {
-            named(&mut view.query, &typed);
-            Names::default()
-        }
-        Sql::CreateTable(table) => {
-            if let Some(query) = &mut table.query {
-                named(query, &typed);
-            }
+        // The plan is that of the statement; its rows have columns of their own.
+        Statement::Explain(explain) => {
+            take(&mut explain.statement, sql, tokens, summarize);
             Names::default()
         }
         _ => Names::default(),
     }
 }
 
-fn name(item: &SelectItem, text: String) -> Item {
-    match item {
-        SelectItem::UnnamedExpr(Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => Item::Named,
-        SelectItem::UnnamedExpr(_) => Item::Typed(text),
-        SelectItem::ExprWithAlias { .. } => Item::Named,
+fn of_sql(statement: &mut Sql, typed: &Typed<'_>, summarize: bool) -> Names {
+    match statement {
+        Sql::Query(query) if !summarize => return of_result(query, typed),
+        Sql::Query(query) => named(query, typed),
+        Sql::CreateView(view) => named(&mut view.query, typed),
+        Sql::CreateTable(table) => {
+            if let Some(query) = &mut table.query {
+                named(query, typed);
+            }
+        }
+        // DESCRIBE of a query.
+        Sql::Explain { statement, .. } => {
+            of_sql(statement, typed, summarize);
+        }
+        _ => {}
+    }
+    Names::default()
+}
+
+/// Names the columns of a query whose rows are the result, in which columns may have one name.
+fn of_result(query: &mut Query, typed: &Typed<'_>) -> Names {
+    in_query(query, typed);
+    let Some(select) = first_select(&mut query.body) else { return Names::default() };
+    let item = |item: &SelectItem| match item {
+        SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. } => Item::Named,
         SelectItem::ExprWithAliases { .. } | SelectItem::QualifiedWildcard(..) | SelectItem::Wildcard(_) => {
             Item::Wildcard
         }
+    };
+    let mut names: Vec<_> = select.projection.iter().map(item).collect();
+    for (at, shown) in duplicates::set_apart(&mut query.body) {
+        if let Some(name) = names.get_mut(at) {
+            *name = Item::Shown(shown);
+        }
     }
+    sort_by_name(query);
+    Names(names)
 }
 
 /// The SELECT whose names the result has.
@@ -113,8 +123,13 @@ fn first_select(body: &mut SetExpr) -> Option<&mut Select> {
     }
 }
 
-/// Names the columns of the queries in WITH and FROM.
-fn inner_queries(query: &mut Query, typed: &Typed<'_>) {
+/// Names the columns of a query whose rows are read by another one.
+fn named(query: &mut Query, typed: &Typed<'_>) {
+    in_query(query, typed);
+    sort_by_name(query);
+}
+
+fn in_query(query: &mut Query, typed: &Typed<'_>) {
     for cte in query.with.iter_mut().flat_map(|with| &mut with.cte_tables) {
         named(&mut cte.query, typed);
     }
@@ -123,11 +138,16 @@ fn inner_queries(query: &mut Query, typed: &Typed<'_>) {
 
 fn in_body(body: &mut SetExpr, typed: &Typed<'_>) {
     match body {
-        SetExpr::Select(select) => select.from.iter_mut().for_each(|from| in_from(from, typed)),
-        SetExpr::Query(query) => inner_queries(query, typed),
+        SetExpr::Select(select) => {
+            select.from.iter_mut().for_each(|from| in_from(from, typed));
+            in_select(select, typed);
+        }
+        SetExpr::Query(query) => named(query, typed),
         SetExpr::SetOperation { left, right, .. } => {
             in_body(left, typed);
             in_body(right, typed);
+            // The rows have the names of the left side.
+            duplicates::set_apart(right);
         }
         _ => {}
     }
@@ -144,21 +164,47 @@ fn in_from(from: &mut TableWithJoins, typed: &Typed<'_>) {
     }
 }
 
-/// Names the columns of a query whose rows are read by another one.
-fn named(query: &mut Query, typed: &Typed<'_>) {
-    inner_queries(query, typed);
-    let sorted = query.order_by.is_some();
-    let Some(select) = first_select(&mut query.body) else { return };
-    // Of DISTINCT rows, the engine sorts by expressions without another name only.
-    if sorted && select.distinct.is_some() {
-        return;
-    }
+/// Names the columns in the list of a SELECT, but for those of its tables, which have names.
+fn in_select(select: &mut Select, typed: &Typed<'_>) {
     let Some(items) = typed.items(select) else { return };
     for (item, text) in select.projection.iter_mut().zip(items) {
-        let Item::Typed(text) = name(item, text) else { continue };
-        if let SelectItem::UnnamedExpr(expr) = item {
+        if let SelectItem::UnnamedExpr(expr) = item
+            && !matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
+        {
             let (expr, alias) = (expr.clone(), Ident::with_quote('"', text));
             *item = SelectItem::ExprWithAlias { expr, alias };
+        }
+    }
+}
+
+/// Of DISTINCT rows and of a UNION, the engine sorts by columns, not by the expressions in their list.
+fn sort_by_name(query: &mut Query) {
+    let Some(OrderByKind::Expressions(keys)) = query.order_by.as_mut().map(|order| &mut order.kind) else {
+        return;
+    };
+    let is_union = matches!(*query.body, SetExpr::SetOperation { .. });
+    let Some(select) = first_select(&mut query.body) else { return };
+    if !is_union && !matches!(select.distinct, Some(Distinct::Distinct)) {
+        return;
+    }
+    let aliases = || {
+        select.projection.iter().filter_map(|item| match item {
+            SelectItem::ExprWithAlias { expr, alias } => Some((expr.to_string(), alias)),
+            _ => None,
+        })
+    };
+    for key in keys {
+        let text = key.expr.to_string();
+        // A name of the list comes before a column of FROM.
+        if matches!(&key.expr, Expr::Identifier(name)
+            if aliases().any(|(_, alias)| alias.value.eq_ignore_ascii_case(&name.value)))
+        {
+            continue;
+        }
+        let exact = aliases().find(|(expr, _)| *expr == text);
+        let same = exact.or_else(|| aliases().find(|(expr, _)| expr.eq_ignore_ascii_case(&text)));
+        if let Some((_, alias)) = same {
+            key.expr = Expr::Identifier(alias.clone());
         }
     }
 }
@@ -261,10 +307,24 @@ fn texts<'a>(sql: &'a str, tokens: &[TokenWithSpan]) -> Vec<&'a str> {
 mod tests {
     use crate::engine::sql::parse;
     use arrow::datatypes::{DataType, Field, Schema};
+    use datafusion::sql::parser::Statement;
+    use datafusion::sql::sqlparser::ast::{SelectItem, Statement as Sql};
     use std::sync::Arc;
 
-    /// The names of a result that the engine names c0, c1, …
-    fn names(sql: &str, columns: usize) -> Vec<String> {
+    /// The names of the columns in the list of the first SELECT.
+    fn names(sql: &str) -> Vec<String> {
+        let Statement::Statement(statement) = parse(sql, None).unwrap().statement else { panic!("{sql}") };
+        let Sql::Query(mut query) = *statement else { panic!("{sql}") };
+        let select = super::first_select(&mut query.body).unwrap();
+        let name = |item: &SelectItem| match item {
+            SelectItem::ExprWithAlias { alias, .. } => alias.value.clone(),
+            other => other.to_string(),
+        };
+        select.projection.iter().map(name).collect()
+    }
+
+    /// The names that are shown, where the engine has c0, c1, …
+    fn shown(sql: &str, columns: usize) -> Vec<String> {
         let field = |at| Field::new(format!("c{at}"), DataType::Int64, true);
         let schema = Arc::new(Schema::new((0..columns).map(field).collect::<Vec<_>>()));
         let renamed = parse(sql, None).unwrap().names.rename(&schema);
@@ -274,37 +334,43 @@ mod tests {
     #[test]
     fn columns_are_named_as_typed() {
         assert_eq!(
-            names("SELECT count(*), max(time)+1, a, b AS c FROM t", 4),
-            ["count(*)", "max(time)+1", "c2", "c3"]
+            names("SELECT count(*), max(time)+1, a, b AS c FROM t"),
+            ["count(*)", "max(time)+1", "a", "c"]
         );
         assert_eq!(
-            names("SELECT\n  max( time )\n  + 1 -- why\n, 'ä, b' FROM t", 2),
+            names("SELECT\n  max( time )\n  + 1 -- why\n, 'ä, b' FROM t"),
             ["max( time ) + 1", "'ä, b'"]
         );
-        assert_eq!(names("SELECT DISTINCT a + 1 FROM t", 1), ["a + 1"]);
+        assert_eq!(names("SELECT DISTINCT a + 1 FROM t"), ["a + 1"]);
         assert_eq!(
-            names("SELECT a IS DISTINCT FROM b, f(x) FILTER (WHERE x > 1) FROM t", 2)[0],
+            names("SELECT a IS DISTINCT FROM b, f(x) FILTER (WHERE x > 1) FROM t")[0],
             "a IS DISTINCT FROM b"
         );
-        assert_eq!(names("SELECT extract(year FROM t), 1", 2), ["extract(year FROM t)", "1"]);
-        assert_eq!(names("SELECT 1+1 UNION SELECT 2", 1), ["1+1"]);
-        assert_eq!(names("WITH w AS (SELECT 2) SELECT 1+1 FROM w", 1), ["1+1"]);
-        assert_eq!(names("SELECT time > 10ms FROM t", 1), ["time > 10ms"]);
-        assert_eq!(names("FROM t SELECT a + 1", 1), ["a + 1"]);
+        assert_eq!(names("SELECT extract(year FROM t), 1"), ["extract(year FROM t)", "1"]);
+        assert_eq!(names("SELECT 1+1 UNION SELECT 2"), ["1+1"]);
+        assert_eq!(names("WITH w AS (SELECT 2) SELECT 1+1 FROM w"), ["1+1"]);
+        assert_eq!(names("SELECT time > 10ms, 1_000, 0x1F FROM t"), ["time > 10ms", "1_000", "0x1F"]);
+        assert_eq!(names("FROM t SELECT a + 1"), ["a + 1"]);
+        assert_eq!(names("SELECT a, a::DOUBLE FROM t"), ["a", "a::DOUBLE"]);
     }
 
     #[test]
     fn wildcards_stand_for_any_number_of_columns() {
-        assert_eq!(names("SELECT 1+1, *, 2+2 FROM t", 5), ["1+1", "c1", "c2", "c3", "2+2"]);
-        assert_eq!(names("SELECT t.*, 2+2, u.* FROM t, u", 3), ["c0", "c1", "c2"]);
-        assert_eq!(names("SELECT * EXCEPT (a), 2+2 FROM t", 3), ["c0", "c1", "2+2"]);
+        assert_eq!(shown("SELECT a, *, a, 1, 1 FROM t", 6), ["a", "c1", "c2", "a", "c4", "1"]);
+        assert_eq!(shown("SELECT t.*, 1, 1, u.* FROM t, u", 4), ["c0", "c1", "c2", "c3"]);
+        assert_eq!(shown("SELECT * EXCEPT (a), 1, 1 FROM t", 4), ["c0", "c1", "c2", "1"]);
     }
 
     #[test]
-    fn columns_of_subqueries_can_be_used_by_name() {
+    fn columns_of_every_select_can_be_used_by_name() {
         let of = |sql: &str| parse(sql, None).unwrap().statement.to_string();
         assert!(of("SELECT * FROM (SELECT max(a)+1 FROM t)").contains("max(a) + 1 AS \"max(a)+1\""));
         assert!(of("WITH w AS (SELECT 2*3) SELECT * FROM w").contains("2 * 3 AS \"2*3\""));
-        assert!(!of("SELECT max(a)+1 FROM t").contains("AS"));
+        assert!(of("EXPLAIN SELECT 2*3").contains("2 * 3 AS \"2*3\""));
+        assert!(of("SELECT 1, 2 UNION SELECT a, a::INT FROM t").contains("AS \"a::INT\""));
+        assert!(of("SELECT DISTINCT a+1 FROM t ORDER BY A + 1").ends_with("ORDER BY \"a+1\""));
+        assert!(of("SELECT DISTINCT a AS x, b AS x FROM t ORDER BY b").ends_with("ORDER BY \"x (2)\""));
+        assert!(of("SELECT DISTINCT a AS b, b AS c FROM t ORDER BY b").ends_with("ORDER BY b"));
+        assert!(of("SELECT a+1 FROM t ORDER BY a+1").ends_with("ORDER BY a + 1"));
     }
 }

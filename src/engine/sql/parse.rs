@@ -30,7 +30,7 @@ pub(in crate::engine) struct Parsed {
 pub(in crate::engine) fn parse(sql: &str, scale: Option<TimeScale>) -> Result<Parsed> {
     let typed = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location();
     let typed = typed.map_err(ParserError::from)?;
-    let mut tokens = units::in_ticks(typed.clone(), scale)?;
+    let mut tokens = units::in_ticks(numbers::in_digits(typed.clone())?, scale)?;
     let summarize = take_summarize(&mut tokens);
     refusals::check_words(&tokens)?;
     numbers::check(&tokens)?;
@@ -42,7 +42,7 @@ pub(in crate::engine) fn parse(sql: &str, scale: Option<TimeScale>) -> Result<Pa
     from_first::check_columns(&statement)?;
     refusals::check(&statement)?;
     let names = names::take(&mut statement, sql, &typed, summarize);
-    spellings::replace(&mut statement);
+    spellings::replace(&mut statement)?;
     drop_temporary(&mut statement);
     Ok(Parsed { statement, names, summarize })
 }

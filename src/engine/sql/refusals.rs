@@ -23,6 +23,7 @@ const SNAPSHOT: &str =
     "a session sees the database as it was when it was opened, so that there are no transactions";
 const AS_OF: &str = "the state at an instant: SELECT … FROM as_of(events, states, key), see docs/library.md";
 const UNPIVOT: &str = "one SELECT per column, with UNION ALL between them";
+const DATABASES: &str = "`.open DB` in the shell opens another database; one statement reads one database";
 const PIVOT: &str = "one aggregate per column does it: sum(x) FILTER (WHERE core = 'Core_0') AS core_0, …";
 
 /// An error with the next step, which becomes a hint.
@@ -47,16 +48,38 @@ pub(super) fn check_words(tokens: &[TokenWithSpan]) -> Result<()> {
             return Err(refused(format!("there is no {word}"), span, hint));
         }
     }
+    if let Some(first) = words.peek()
+        && let Some(word) = ["ATTACH", "DETACH"].into_iter().find(|word| is_word(&first.token, word))
+    {
+        return Err(read_only(word, DATABASES));
+    }
     while let Some(word) = words.next() {
+        let next = words.peek();
+        let operator = match &word.token {
+            Token::DoubleEq => Some(("==", "write = to compare")),
+            Token::DuckIntDiv => Some(("//", "/ divides whole numbers: 7 / 2 is 3")),
+            Token::Mul if next.is_some_and(|next| next.token == Token::Mul && follows(word, next)) => {
+                Some(("**", "power(x, 2) is a power"))
+            }
+            _ => None,
+        };
         let span = Span::try_from_sqlparser_span(word.span);
-        if word.token == Token::DoubleEq {
-            return Err(refused("'==' is no operator of SQL", span, "write = to compare"));
+        if let Some((operator, hint)) = operator {
+            return Err(refused(format!("'{operator}' is no operator of SQL"), span, hint));
         }
-        if is_word(&word.token, "asof") && words.peek().is_some_and(|next| is_word(&next.token, "join")) {
+        let joins = |next: &TokenWithSpan| {
+            ["join", "left", "right", "full", "inner"].iter().any(|join| is_word(&next.token, join))
+        };
+        if is_word(&word.token, "asof") && next.is_some_and(|next| joins(next)) {
             return Err(refused("there is no ASOF JOIN", span, AS_OF));
         }
     }
     Ok(())
+}
+
+/// True if there is nothing between two tokens.
+fn follows(token: &TokenWithSpan, next: &TokenWithSpan) -> bool {
+    token.span.end == next.span.start
 }
 
 /// True for that word, in upper or lower case, without quotes.
@@ -107,9 +130,7 @@ fn check_kind(statement: &Sql) -> Result<()> {
         Sql::Prepare { .. } | Sql::Execute { .. } | Sql::Deallocate { .. } => {
             "parameters are written $NAME, and get values with --param NAME=VALUE or `.param NAME=VALUE`"
         }
-        Sql::Use(_) | Sql::AttachDatabase { .. } | Sql::AttachDuckDBDatabase { .. } => {
-            "`.open DB` in the shell opens another database"
-        }
+        Sql::Use(_) => DATABASES,
         _ => OF_THE_SESSION,
     };
     let text = statement.to_string();

@@ -1,14 +1,17 @@
-//! Functions under the names of other databases, as calls of those that the engine has. Not for functions
-//! that no name of the engine stands for (see `functions`).
+//! Functions under the names of other databases, as calls of those that the engine has, and exact ones in
+//! place of sketches that depend on the number of threads. Not for functions that no name of the engine
+//! stands for (see `functions`).
 
 use std::ops::ControlFlow;
 
 use super::numbers;
+use super::refusals::refused;
+use datafusion::common::{DataFusionError, Result, Span};
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
-    FunctionArgumentList, FunctionArguments, Ident, ObjectName, OrderByExpr, OrderByOptions, Value, VisitMut,
-    VisitorMut,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, OrderByExpr, OrderByOptions, Spanned, Value,
+    VisitMut, VisitorMut,
 };
 
 /// How a call is written for the engine.
@@ -16,14 +19,18 @@ use datafusion::sql::sqlparser::ast::{
 enum Meaning {
     /// The function of that name, with the same arguments.
     Same(&'static str),
+    /// The percentile itself, without the number of groups that a sketch of it has.
+    Percentile,
     /// `f(a, b)`: the value of `a` where `b` is greatest, or least.
     Extreme { greatest: bool },
     /// `f(text, pattern, group)`: a part of the first match.
     Extract,
 }
 
-/// Names that the engine does not have.
+/// Names that the engine does not have, or for a value that would depend on the number of threads.
 const MEANINGS: &[(&str, Meaning)] = &[
+    ("approx_median", Meaning::Same("median")),
+    ("approx_percentile_cont", Meaning::Percentile),
     ("arg_max", Meaning::Extreme { greatest: true }),
     ("arg_min", Meaning::Extreme { greatest: false }),
     ("argmax", Meaning::Extreme { greatest: true }),
@@ -50,28 +57,45 @@ pub(in crate::engine) const SPELLINGS: [&str; MEANINGS.len()] = {
 };
 
 /// Replaces the calls in a statement.
-pub(super) fn replace(statement: &mut Statement) {
+///
+/// # Errors
+/// For a call with arguments that the function does not have, or whose value would not always be the same.
+pub(super) fn replace(statement: &mut Statement) -> Result<()> {
     let statement = match statement {
         Statement::Statement(statement) => statement,
         Statement::Explain(explain) => return replace(&mut explain.statement),
-        _ => return,
+        _ => return Ok(()),
     };
-    // It never breaks.
-    let _: ControlFlow<()> = statement.visit(&mut Calls);
+    match statement.visit(&mut Calls) {
+        ControlFlow::Break(error) => Err(*error),
+        ControlFlow::Continue(()) => Ok(()),
+    }
 }
 
 struct Calls;
 
 impl VisitorMut for Calls {
-    type Break = ();
+    type Break = Box<DataFusionError>;
 
-    fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
+    fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<Self::Break> {
         numbers::make_exact(expression);
+        if let Expr::Function(call) = &*expression
+            && let Some((message, hint)) = misused(call)
+        {
+            let span = Span::try_from_sqlparser_span(call.name.span());
+            return ControlFlow::Break(Box::new(refused(message, span, hint)));
+        }
         if let Expr::Function(call) = expression
             && let Some(meaning) = meaning(&call.name)
         {
             match meaning {
                 Meaning::Same(name) => call.name = named(name),
+                Meaning::Percentile => {
+                    if let FunctionArguments::List(list) = &mut call.args {
+                        list.args.truncate(if call.within_group.is_empty() { 2 } else { 1 });
+                    }
+                    call.name = named("percentile_cont");
+                }
                 Meaning::Extreme { greatest } => extreme(call, greatest),
                 Meaning::Extract => {
                     if let Some(extract) = extract(call) {
@@ -88,6 +112,24 @@ fn meaning(name: &ObjectName) -> Option<Meaning> {
     let [part] = name.0.as_slice() else { return None };
     let name = &part.as_ident()?.value;
     MEANINGS.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, meaning)| *meaning)
+}
+
+/// What is wrong with a call, and the next step.
+fn misused(call: &Function) -> Option<(String, &'static str)> {
+    let [part] = call.name.0.as_slice() else { return None };
+    let name = part.as_ident()?.value.to_lowercase();
+    if name == "approx_percentile_cont_with_weight" {
+        let message = format!("the value of '{name}' would depend on the number of threads");
+        return Some((message, "percentile_cont(x, 0.9), of rows that unnest(range(0, weight)) repeats"));
+    }
+    let FunctionArguments::List(list) = &call.args else { return None };
+    match meaning(&call.name)? {
+        Meaning::Extreme { .. } if list.args.len() != 2 => {
+            let message = format!("'{name}' takes 2 arguments, not {}", list.args.len());
+            Some((message, "arg_max(a, b) is the a of the greatest b; for several: ORDER BY b DESC LIMIT 3"))
+        }
+        _ => None,
+    }
 }
 
 fn named(name: &str) -> ObjectName {
@@ -161,17 +203,24 @@ mod tests {
     #[test]
     fn calls_are_written_for_the_engine() {
         let of = |sql: &str| parse(sql, None).unwrap().statement.to_string();
-        assert_eq!(of("SELECT quantile(x, 0.9) FROM t"), "SELECT percentile_cont(x, 0.9) FROM t");
+        assert_eq!(of("SELECT quantile(x, 0.9) AS y FROM t"), "SELECT percentile_cont(x, 0.9) AS y FROM t");
         assert_eq!(
-            of("SELECT Arg_Max(a, b) FROM t"),
-            "SELECT first_value(a ORDER BY b DESC, a ASC) FILTER (WHERE a IS NOT NULL AND b IS NOT NULL) FROM t"
+            of("SELECT Arg_Max(a, b) AS y FROM t"),
+            "SELECT first_value(a ORDER BY b DESC, a ASC) FILTER (WHERE a IS NOT NULL AND b IS NOT NULL) AS y FROM t"
         );
         assert_eq!(
-            of("SELECT regexp_extract(a, 'x(y)', 1) FROM t"),
-            "SELECT array_element(regexp_match(a, '(' || ('x(y)') || ')'), (1) + 1) FROM t"
+            of("SELECT regexp_extract(a, 'x(y)', 1) AS y FROM t"),
+            "SELECT array_element(regexp_match(a, '(' || ('x(y)') || ')'), (1) + 1) AS y FROM t"
         );
-        // Not with other arguments: the engine says what is wrong.
-        assert_eq!(of("SELECT arg_max(a) FROM t"), "SELECT arg_max(a) FROM t");
-        assert_eq!(of("EXPLAIN SELECT quantile(x, 0.9)"), "EXPLAIN SELECT percentile_cont(x, 0.9)");
+        assert_eq!(of("EXPLAIN SELECT quantile(x, 0.9) AS y"), "EXPLAIN SELECT percentile_cont(x, 0.9) AS y");
+        assert_eq!(
+            of("SELECT approx_median(x) AS a, approx_percentile_cont(x, 0.9, 100) AS b, \
+                approx_percentile_cont(0.9, 100) WITHIN GROUP (ORDER BY x) AS c FROM t"),
+            "SELECT median(x) AS a, percentile_cont(x, 0.9) AS b, \
+             percentile_cont(0.9) WITHIN GROUP (ORDER BY x) AS c FROM t"
+        );
+        for bad in ["arg_max(a)", "min_by(a, b, 3)", "approx_percentile_cont_with_weight(a, b, 0.9)"] {
+            assert!(parse(&format!("SELECT {bad} FROM t"), None).is_err(), "{bad}");
+        }
     }
 }

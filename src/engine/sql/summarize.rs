@@ -1,11 +1,28 @@
-//! `SUMMARIZE`: one row per column of a query, with what is in it. Not for statistics of metrics.
+//! `SUMMARIZE` and `DESCRIBE`: one row per column of a query, with what is in it, or with its type in the
+//! words of SQL. Not for statistics of metrics.
 
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Schema};
 use datafusion::common::{Column, ExprSchema, Result, ScalarValue};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast, ident, lit};
 
 use super::refused;
+
+/// A row per column: its name and type, and whether it can be NULL.
+pub(in crate::engine) fn described(schema: &Schema) -> Result<LogicalPlan> {
+    let row = |at: usize, name: &str, ty: &DataType, nullable: bool| {
+        let texts = [name.to_owned(), sql_name(ty), (if nullable { "YES" } else { "NO" }).to_owned()];
+        std::iter::once(lit(at as i64)).chain(texts.map(lit)).collect::<Vec<_>>()
+    };
+    let fields = schema.fields().iter().enumerate();
+    let rows = fields.map(|(at, f)| row(at, f.name(), f.data_type(), f.is_nullable())).collect();
+    let names = ["column_name", "data_type", "is_nullable"];
+    let columns = ["column2", "column3", "column4"].into_iter().zip(names);
+    LogicalPlanBuilder::values(rows)?
+        .sort([ident("column1").sort(true, false)])?
+        .project(columns.map(|(column, name)| ident(column).alias(name)))?
+        .build()
+}
 
 /// A row per column of `input`: its name and type, its least and greatest value as text, about how many
 /// different values it has, average and median of numbers, and the numbers of rows and of NULLs.
@@ -80,6 +97,9 @@ fn sql_name(ty: &DataType) -> String {
         DataType::Int32 => "INTEGER".into(),
         DataType::Float64 => "DOUBLE".into(),
         DataType::Boolean => "BOOLEAN".into(),
+        DataType::UInt64 => "BIGINT UNSIGNED".into(),
+        DataType::Decimal128(digits, scale) => format!("DECIMAL({digits}, {scale})"),
+        DataType::List(element) => format!("{}[]", sql_name(element.data_type())),
         other => other.to_string(),
     }
 }

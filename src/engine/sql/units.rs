@@ -12,17 +12,22 @@ use crate::time::{TimeScale, parse_time_argument};
 /// Without a scale, the number does not matter.
 ///
 /// # Errors
-/// When it is no whole number of ticks, or does not fit 64 bits.
+/// When it is no whole number of ticks, or does not fit 64 bits; and for a number that is followed by another
+/// word, which the parser would take for the name of a column.
 pub(super) fn in_ticks(tokens: Vec<TokenWithSpan>, scale: Option<TimeScale>) -> Result<Vec<TokenWithSpan>> {
     let mut out = Vec::with_capacity(tokens.len());
     let mut rest = tokens.into_iter().peekable();
     while let Some(mut token) = rest.next() {
         if let Token::Number(number, false) = &token.token
-            && let Some((unit, end)) = unit(&mut rest)
+            && let Some((word, end)) = word(&mut rest)
         {
             token.span.end = end.span.end;
-            let literal = format!("{number}{unit}");
-            let ticks = scale.map_or(Ok(0), |scale| parse_time_argument(&literal, scale));
+            let literal = format!("{number}{word}");
+            let ticks = match (TimeScale::parse(&word), scale) {
+                (None, _) => Err(format!("'{literal}' is neither a number nor a time")),
+                (Some(_), None) => Ok(0),
+                (Some(_), Some(scale)) => parse_time_argument(&literal, scale),
+            };
             let ticks = ticks.map_err(|why| {
                 let span = Span::try_from_sqlparser_span(token.span);
                 refused(why, span, "a time is a number and ps, ns, us, ms or s, without a blank: 1.5ms")
@@ -34,12 +39,11 @@ pub(super) fn in_ticks(tokens: Vec<TokenWithSpan>, scale: Option<TimeScale>) -> 
     Ok(out)
 }
 
-/// The unit that follows at once, which is taken.
-fn unit(rest: &mut Peekable<impl Iterator<Item = TokenWithSpan>>) -> Option<(TimeScale, TokenWithSpan)> {
-    let of = |token: &TokenWithSpan| match &token.token {
-        Token::Word(Word { value, quote_style: None, .. }) => TimeScale::parse(value),
-        _ => None,
+/// The word that follows at once, which is taken.
+fn word(rest: &mut Peekable<impl Iterator<Item = TokenWithSpan>>) -> Option<(String, TokenWithSpan)> {
+    let word = match &rest.peek()?.token {
+        Token::Word(Word { value, quote_style: None, .. }) => value.clone(),
+        _ => return None,
     };
-    let unit = of(rest.peek()?)?;
-    Some((unit, rest.next()?))
+    Some((word, rest.next()?))
 }

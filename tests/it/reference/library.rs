@@ -97,9 +97,10 @@ engine.db \"SELECT * FROM core_peak\" --param window=10ms --param step=1ms`.
 `btfdb metrics` computes the metrics; [metrics.md](metrics.md) describes its result. `btfdb metrics --show NAME` prints the SQL
 of a metric. Times are ticks, as in the tables.
 
-Whole numbers are exact or an error. `sum`, `+`, `-` and `*` that do not fit into 64 bits are refused with the name of the expression,
-instead of wrapping around; with `CAST(x AS DECIMAL(38, 0))` there is more room. Whether a sum fails depends on its result alone, not
-on the order of the rows or the number of threads. `FROM t` is short for `SELECT * FROM t`.
+Whole numbers are exact or an error. `sum`, `+`, `-`, `*` and `<<` that do not fit into 64 bits are refused with the name of the
+expression, instead of wrapping around; with `CAST(x AS DECIMAL(38, 0))` there is more room. Whether a sum fails depends on its result alone, not
+on the order of the rows or the number of threads. Of `DOUBLE`, the last digits of `sum`, `avg`, `corr` and the like depend on the order in
+which threads add the rows. `FROM t` is short for `SELECT * FROM t`.
 
 `--sql-path` adds files of your own; the end of this page describes them.
 
