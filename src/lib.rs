@@ -181,7 +181,7 @@ pub use crate::export::{Content, EXPORTERS, ExportRequest, Exported, Exporter, E
 #[cfg(feature = "engine")]
 pub use crate::library::{Metric, Queries};
 #[cfg(feature = "engine")]
-pub use crate::metrics::{Bin, Histogram, MetricDelta, MetricFilter, summaries};
+pub use crate::metrics::{Bin, Histogram, MetricComparison, MetricDelta, MetricFilter, summaries};
 #[cfg(feature = "engine")]
 pub use crate::ops::check::check;
 #[cfg(feature = "engine")]
