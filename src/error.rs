@@ -129,7 +129,7 @@ impl Error {
         let message = error.message();
         let mut located = Self::input(message.replace('\n', " ")).at(path);
         if let Some(span) = error.span() {
-            located = located.line(1 + text[..span.start.min(text.len())].matches('\n').count() as u64);
+            located = located.line(line_of(text, span.start));
         }
         let word = message.split('`').nth(1).filter(|_| message.contains("unknown"));
         match word.and_then(|word| did_you_mean(word, keys.split_whitespace())) {
@@ -166,6 +166,12 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.source.as_ref().map(|e| &**e as &(dyn std::error::Error + 'static))
     }
+}
+
+/// The 1-based line of an offset in a text.
+pub(crate) fn line_of(text: &str, offset: usize) -> u64 {
+    let before = text.as_bytes().iter().take(offset);
+    1 + before.filter(|byte| **byte == b'\n').count() as u64
 }
 
 /// The word of `known` that is nearest to `word`, for "did you mean"; `None` if none is near.

@@ -48,10 +48,10 @@
 //! | `chain` | event chains: which event follows from which | – | where events come from |
 //! | `engine` | SQL over a database: sessions; tables, functions, operators and optimizer rules for DataFusion | btf, chain, error, library, names, schema, store, time | metrics, the terminal |
 //! | `metrics` | rows of metrics → statistics, histograms, comparisons | engine, error, library, pipeline, render, schema, selection, time | DataFusion, the terminal |
-//! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | btf, engine, error, schema | what is done with it |
+//! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | btf, chain, engine, error, schema | what is done with it |
 //! | `export` | tables and results → files, also in formats of other tools | btf, chain, engine, error, formats, metrics, names, options, qnx, render, schema, selection, store, time, varint, words | arguments |
 //! | `plot` | a window of a recording → its picture | btf, engine, error, library, metrics, names, picture, schema, selection, store, time, words | how it is drawn |
-//! | `require` | timing requirements: bounds and measured values | btf, chain, engine, error, metrics, render, schema, selection, time, words | the terminal |
+//! | `require` | timing requirements: bounds and measured values | chain, engine, error, library, metrics, render, schema, selection, time, words | the terminal |
 //! | `cli` | arguments, the shell, progress, signals, exit codes | all | Parquet, Arrow builders |
 //!
 //! # Invariants
@@ -181,7 +181,7 @@ pub use crate::export::{Content, EXPORTERS, ExportRequest, Exported, Exporter, E
 #[cfg(feature = "engine")]
 pub use crate::library::{Metric, Queries};
 #[cfg(feature = "engine")]
-pub use crate::metrics::{Bin, Histogram, MetricDelta, MetricFilter, summaries};
+pub use crate::metrics::{Bin, Histogram, MetricComparison, MetricDelta, MetricFilter, summaries};
 #[cfg(feature = "engine")]
 pub use crate::ops::check::check;
 #[cfg(feature = "engine")]

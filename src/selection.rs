@@ -4,6 +4,7 @@
 pub(crate) mod kinds;
 mod known;
 pub(crate) mod pattern;
+pub(crate) mod steps;
 
 use crate::engine::{Param, ResultStream, Session};
 use crate::error::{Error, Result};

@@ -17,6 +17,8 @@ pub struct Chain {
     pub name: String,
     /// The steps, cause first; at least two.
     pub steps: Vec<ChainStep>,
+    /// One of the steps never happens, so that nothing can be said about the others: it has no rows.
+    pub is_silent: bool,
 }
 
 /// A step of a chain: system events of one kind.
@@ -37,21 +39,41 @@ pub struct ChainStep {
 impl ChainStep {
     /// An SQL condition for the rows of `btf_event` that are the step.
     pub(crate) fn condition(&self) -> String {
-        let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
         let source = self.source.as_deref().map(|source| format!(" AND source = {}", quoted(source)));
-        let (entity, action) = (quoted(&self.entity), quoted(&self.action));
-        format!("(target = {entity} AND is_action(action, {action}){})", source.unwrap_or_default())
+        let action = quoted(&self.action);
+        format!("({} AND is_action(action, {action}){})", self.of_entity(), source.unwrap_or_default())
     }
+
+    /// An SQL condition for the rows of `btf_event` that happen to its entity.
+    pub(crate) fn of_entity(&self) -> String {
+        format!("target = {}", quoted(&self.entity))
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// Which event of the previous step is the cause of a step, where the trace does not name it: the latest one,
 /// of all or of its own instance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(try_from = "String")]
 pub enum Instance {
     /// The latest one of all: a reader gets what was written last.
     #[default]
     Any,
     /// The latest one of the same instance of the same process: a task writes results of what it has read.
     Same,
+}
+
+impl TryFrom<String> for Instance {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, Self::Error> {
+        match word.as_str() {
+            "any" => Ok(Self::Any),
+            "same" => Ok(Self::Same),
+            _ => Err(format!("'{word}' is no instance: write \"any\" or \"same\"")),
+        }
+    }
 }

@@ -111,6 +111,8 @@ pub struct Comparison {
     pub level: Level,
     /// The verdict: no difference of any kind.
     pub equal: bool,
+    /// No difference was found, but an input was not read as a whole, so that there may be some. Not `equal`.
+    pub undecided: bool,
     /// Events of the left trace that were compared.
     pub left_events: u64,
     /// Events of the right trace that were compared.

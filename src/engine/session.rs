@@ -9,7 +9,7 @@ use datafusion::catalog::SchemaProvider;
 use datafusion::prelude::SessionContext;
 
 use super::catalog::Catalog;
-use super::chains::{self, Chains};
+use super::chains::Chains;
 use super::context::{self, CATALOG, Reservation, SCHEMA};
 use super::files::{Folder, ReadFile};
 use super::optimizer::AssumedOrder;
@@ -23,7 +23,7 @@ use super::sql::SPELLINGS;
 use super::statement::Statement;
 use super::table_functions::{ChainsFunction, TableFunctions};
 use super::{failure, functions, validate};
-use crate::chain::{Chain, ChainStep};
+use crate::chain::Chain;
 use crate::error::Result;
 use crate::library::{Queries, TABLE_FUNCTIONS};
 use crate::schema::TableSpec;
@@ -119,10 +119,9 @@ impl Session {
     /// Sets the chains of the view `chain_instance` and of the metrics over it. They can be set once.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] when a chain has less than two steps or the name of another one, or
-    /// when a step matches nothing in the whole database, with a suggestion; otherwise as [`Session::run`].
+    /// [`crate::error::ErrorKind::Usage`] when a chain has less than two steps or the name of another one.
     pub fn with_chains(self, chains: &[Chain]) -> Result<Self> {
-        chains::set(&self.runner, &self.chains, chains)?;
+        self.chains.set(chains)?;
         Ok(self)
     }
 
@@ -222,12 +221,13 @@ impl Session {
 
     /// The chains that were set, if any.
     pub fn given_chains(&self) -> &[Chain] {
-        self.chains.get().map_or(&[], |chains| chains)
+        self.chains.all()
     }
 
-    /// Fails if nothing in the database matches the step, which means a mistake in its names.
-    pub(crate) fn check_step(&self, step: &ChainStep) -> Result<()> {
-        chains::check_step(&self.runner, step)
+    /// True if a statement has read rows of chains, also through a view, and no chains were set: it got none.
+    /// False until the next one does.
+    pub fn take_missed_chains(&self) -> bool {
+        self.chains.take_missed()
     }
 
     /// Names of all functions, sorted: of rows, of groups, of windows, and those that give tables.

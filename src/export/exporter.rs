@@ -7,6 +7,7 @@ use crate::options::{OptionSpec, OptionValues};
 use crate::qnx::KernelFilter;
 use crate::schema::tables;
 use crate::selection::Selection;
+use crate::time::check_order;
 use std::fmt;
 use std::io::Write;
 use std::path::Path;
@@ -85,14 +86,10 @@ impl ExportRequest {
     /// Checks that the request fits the format, before anything is written.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] for a window that ends before it begins, and for a table, an option
-    /// or a filter that the format does not have.
+    /// [`crate::error::ErrorKind::Usage`] for a window that does not end after it begins, and for a table, an
+    /// option or a filter that the format does not have.
     pub fn check(&self, exporter: &dyn Exporter) -> Result<()> {
-        if let (Some(from), Some(to)) = (self.selection.from, self.selection.to)
-            && from > to
-        {
-            return Err(Error::usage("--from is later than --to"));
-        }
+        check_order(self.selection.from, self.selection.to).map_err(Error::usage)?;
         if exporter.info().content == Content::SystemEvents && self.table != tables::BTF_EVENT.name {
             let (name, table) = (exporter.info().name, &self.table);
             return Err(Error::usage(format!("{name} holds system events, not table '{table}'"))

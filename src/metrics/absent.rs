@@ -13,7 +13,8 @@ use arrow::array::RecordBatch;
 use std::collections::BTreeSet;
 
 /// Why names of the filter have no row in a summary of metrics, or in the measurement table: a sentence for
-/// each name and metric. Where all metrics are asked for, a name needs samples of one of them only.
+/// each name and metric. Where all metrics are asked for, a name needs samples of one of them only. Without
+/// names of entities, a sentence for each metric that has no row.
 ///
 /// # Errors
 /// Those of a query.
@@ -23,7 +24,6 @@ pub(crate) fn absent(
     filter: &MetricFilter,
     summary: &RecordBatch,
 ) -> Result<Vec<String>> {
-    let Some(list) = filter.entity.as_deref() else { return Ok(Vec::new()) };
     let column = if summary.column_by_name("entity").is_some() { "entity" } else { "task" };
     let entities: Texts = result::column(summary, column)?;
     let metrics: Option<Texts> = match column {
@@ -35,6 +35,23 @@ pub(crate) fn absent(
             let fits = metric.zip(metrics.as_ref()).is_none_or(|(m, names)| names.value(row) == m.name);
             fits && is_of(word, entities.value(row))
         })
+    };
+    let in_window = if filter.from.is_some() || filter.to.is_some() { " in the window" } else { "" };
+    let Some(list) = filter.entity.as_deref() else {
+        if summary.num_rows() == 0 && (metrics.is_none() || names.is_empty()) {
+            return Ok(vec![format!("there are no samples{in_window}")]);
+        }
+        let mut without = Vec::new();
+        for name in names.iter().filter(|_| metrics.is_some()) {
+            let metric = session.queries().metric(name)?;
+            let has_rows = metrics
+                .as_ref()
+                .is_some_and(|m| (0..summary.num_rows()).any(|row| m.value(row) == metric.name));
+            if !has_rows {
+                without.push(format!("{} has no samples{in_window}", metric.name));
+            }
+        }
+        return Ok(without);
     };
     let mut sentences = Vec::new();
     for word in pattern::words(list) {

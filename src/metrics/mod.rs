@@ -17,7 +17,7 @@ pub use evaluate::{MetricFilter, histograms, summaries, summary_within};
 pub(crate) use grasp_measurement::tick_of;
 pub use grasp_measurement::{MEASUREMENT, MEASUREMENT_SQL, measurement};
 pub use histogram::Bin;
-pub use regression::{MetricDelta, compare_metrics};
+pub use regression::{MetricComparison, MetricDelta, compare_metrics};
 pub use summary::{Histogram, bins_of, in_unit};
 
 #[cfg(test)]

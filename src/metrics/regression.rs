@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::schema::result::{self, Fractions, Texts};
 use arrow::array::RecordBatch;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The statistics that are compared.
 pub const COMPARED: [&str; 7] = ["count", "min", "avg", "max", "p50", "p95", "p99"];
@@ -35,17 +35,36 @@ pub struct MetricDelta {
     pub beyond: bool,
 }
 
+/// The result of a comparison of metrics.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct MetricComparison {
+    /// The verdict: no statistic is beyond the threshold.
+    pub equal: bool,
+    /// No statistic is beyond the threshold, but nothing was compared, or an input was not read as a whole.
+    /// Not `equal`.
+    pub undecided: bool,
+    /// Statistics that were compared: those of every metric and entity that has a sample on one side at
+    /// least.
+    pub compared: u64,
+    /// Metrics that were asked for, and that have no samples on either side.
+    pub without_samples: Vec<String>,
+    /// The statistics that differ.
+    pub differing: Vec<MetricDelta>,
+}
+
 type Key = (String, String, String, Option<String>);
 
 /// Compares the metrics `names` (all if empty) of a recording on each side. A statistic is `beyond` if it
-/// differs by more than `threshold` percent in any direction, or if one side does not have it. Equal rows are
-/// left out.
+/// differs by more than `threshold` percent in any direction, or if one side does not have it. Statistics
+/// that are equal are counted only.
 pub fn compare_metrics(
     left: (&Session, &str),
     right: (&Session, &str),
     names: &[String],
     threshold: f64,
-) -> Result<Vec<MetricDelta>> {
+) -> Result<MetricComparison> {
+    let asked = names.iter().map(|name| Ok(left.0.queries().metric(name)?.name.clone()));
+    let asked = asked.collect::<Result<Vec<String>>>()?;
     let side = |(session, recording): (&Session, &str)| -> Result<BTreeMap<Key, Vec<Option<f64>>>> {
         let filter = MetricFilter { recording: Some(recording.to_owned()), ..MetricFilter::default() };
         rows(&summaries(session, names, &filter)?)
@@ -54,8 +73,16 @@ pub fn compare_metrics(
     let mut keys: Vec<&Key> = left.keys().chain(right.keys()).collect();
     keys.sort();
     keys.dedup();
-    let mut deltas = Vec::new();
+    let (mut differing, mut compared, mut sampled) = (Vec::new(), 0, BTreeSet::new());
     for key in keys {
+        // The first statistic is the number of samples.
+        let has_samples = |side: &BTreeMap<Key, Vec<Option<f64>>>| {
+            side.get(key).and_then(|v| v.first().copied().flatten()).is_some_and(|count| count > 0.0)
+        };
+        if has_samples(&left) || has_samples(&right) {
+            compared += COMPARED.len() as u64;
+            sampled.insert(key.0.as_str());
+        }
         for (n, statistic) in COMPARED.iter().enumerate() {
             let of = |side: &BTreeMap<Key, Vec<Option<f64>>>| {
                 side.get(key).and_then(|v| v.get(n).copied().flatten())
@@ -67,7 +94,7 @@ pub fn compare_metrics(
             let percent = a.zip(b).filter(|(a, _)| *a != 0.0).map(|(a, b)| (b - a) / a.abs() * 100.0);
             let beyond = percent.is_none_or(|p| p.abs() > threshold);
             let (metric, entity, kind, core) = key.clone();
-            deltas.push(MetricDelta {
+            differing.push(MetricDelta {
                 metric,
                 entity,
                 kind,
@@ -80,7 +107,11 @@ pub fn compare_metrics(
             });
         }
     }
-    Ok(deltas)
+    let mut without_samples = asked;
+    without_samples.retain(|name| !sampled.contains(name.as_str()));
+    without_samples.dedup();
+    let equal = differing.iter().all(|delta: &MetricDelta| !delta.beyond);
+    Ok(MetricComparison { equal, undecided: false, compared, without_samples, differing })
 }
 
 fn rows(batch: &RecordBatch) -> Result<BTreeMap<Key, Vec<Option<f64>>>> {

@@ -1,11 +1,12 @@
 //! `compare`: compares two traces, or their metrics. Not how events are compared (see [`crate::compare`]).
 
 use super::Control;
+use super::findings::{Errors, errors};
 use super::open::{OpenOptions, Trace};
 use crate::compare::{CompareOptions, Comparison, compare};
 use crate::engine::StoredRecords;
 use crate::error::{Error, Result};
-use crate::metrics::{MetricDelta, compare_metrics};
+use crate::metrics::{MetricComparison, compare_metrics};
 use crate::time::TimeScale;
 use std::sync::Arc;
 
@@ -37,6 +38,20 @@ impl Pair {
         self.a.time_scale()
     }
 
+    /// The errors of both recordings. Where an input has some, the recordings are never equal: lines that
+    /// were rejected are not there to be compared.
+    ///
+    /// # Errors
+    /// Those of reading the tables.
+    pub fn errors(&self) -> Result<[Errors; 2]> {
+        let of = |trace: &Trace| errors(trace.session.database(), trace.one()?);
+        Ok([of(&self.a)?, of(&self.b)?])
+    }
+
+    fn is_whole(&self) -> Result<bool> {
+        Ok(self.errors()?.iter().all(|errors| errors.of_inputs.is_empty()))
+    }
+
     /// Compares the events.
     ///
     /// # Errors
@@ -44,14 +59,22 @@ impl Pair {
     pub fn compare(&self, options: &CompareOptions) -> Result<Comparison> {
         let mut left = StoredRecords::open(&self.a.session, self.a.one()?)?;
         let mut right = StoredRecords::open(&self.b.session, self.b.one()?)?;
-        compare(&mut left, &mut right, options)
+        let mut comparison = compare(&mut left, &mut right, options)?;
+        comparison.undecided = comparison.equal && !self.is_whole()?;
+        comparison.equal = comparison.equal && !comparison.undecided;
+        Ok(comparison)
     }
 
     /// Compares metrics, all of them if `names` is empty: see [`compare_metrics`].
     ///
     /// # Errors
     /// When there is no such metric; those of a query.
-    pub fn compare_metrics(&self, names: &[String], threshold: f64) -> Result<Vec<MetricDelta>> {
-        compare_metrics((&self.a.session, self.a.one()?), (&self.b.session, self.b.one()?), names, threshold)
+    pub fn compare_metrics(&self, names: &[String], threshold: f64) -> Result<MetricComparison> {
+        let (left, right) = ((&self.a.session, self.a.one()?), (&self.b.session, self.b.one()?));
+        let mut comparison = compare_metrics(left, right, names, threshold)?;
+        let is_decided = comparison.compared > 0 && self.is_whole()?;
+        comparison.undecided = comparison.equal && !is_decided;
+        comparison.equal = comparison.equal && is_decided;
+        Ok(comparison)
     }
 }

@@ -3,8 +3,9 @@
 
 use crate::diagnostics::Severity;
 use crate::error::Result;
-use crate::schema::{DiagnosticView, tables};
+use crate::schema::{DiagnosticView, SourceView, tables};
 use crate::store::{Database, read_batches};
+use std::collections::BTreeSet;
 
 const BATCH_ROWS: usize = 4096;
 
@@ -35,6 +36,8 @@ pub struct Found {
     pub code: String,
     /// The message of the first one.
     pub message: String,
+    /// The line of the first one, if it has one.
+    pub line: Option<i64>,
     /// How many there are.
     pub count: u64,
 }
@@ -57,13 +60,49 @@ impl Found {
 /// # Errors
 /// Those of reading the table.
 pub fn findings(db: &Database, recording: Option<&str>) -> Result<Vec<Found>> {
+    found(db, recording, |_| true)
+}
+
+/// The errors of a recording.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Errors {
+    /// Of its inputs: records that were rejected, and headers that were not understood. What the database has
+    /// of them is not what they hold.
+    pub of_inputs: Vec<Found>,
+    /// Of its description and of the mapping.
+    pub others: Vec<Found>,
+}
+
+/// The findings of a recording that are errors.
+///
+/// # Errors
+/// Those of reading the tables.
+pub fn errors(db: &Database, recording: &str) -> Result<Errors> {
+    let mut inputs = BTreeSet::new();
+    for file in db.files(tables::SOURCE, Some(recording)) {
+        for batch in read_batches(&db.path_of(&file), tables::SOURCE, None, BATCH_ROWS)? {
+            let batch = batch?;
+            let rows = SourceView::of(&batch)?;
+            inputs.extend((0..rows.len()).map(|row| rows.source.value(row).to_owned()));
+        }
+    }
+    let of = |of_input: bool| {
+        let mut found = found(db, Some(recording), |source| inputs.contains(source) == of_input)?;
+        found.retain(|found| found.severity == Severity::Error);
+        Ok(found)
+    };
+    Ok(Errors { of_inputs: of(true)?, others: of(false)? })
+}
+
+/// The findings about the sources that are wanted.
+fn found(db: &Database, recording: Option<&str>, wanted: impl Fn(&str) -> bool) -> Result<Vec<Found>> {
     let mut all: Vec<Found> = Vec::new();
     for file in db.files(tables::DIAGNOSTIC, recording) {
         let of_recording = all.len();
         for batch in read_batches(&db.path_of(&file), tables::DIAGNOSTIC, None, BATCH_ROWS)? {
             let batch = batch?;
             let rows = DiagnosticView::of(&batch)?;
-            for row in 0..rows.len() {
+            for row in (0..rows.len()).filter(|row| wanted(rows.source.value(*row))) {
                 let (code, message) = (rows.code.value(row), rows.message.value(row));
                 let count = beyond_the_kept(message).unwrap_or(1);
                 let known = all.iter_mut().skip(of_recording).find(|found| found.code == code);
@@ -74,6 +113,7 @@ pub fn findings(db: &Database, recording: Option<&str>) -> Result<Vec<Found>> {
                         severity: Severity::parse(rows.severity.value(row)).unwrap_or(Severity::Error),
                         code: code.to_owned(),
                         message: message.to_owned(),
+                        line: rows.line.get(row),
                         count,
                     }),
                 }

@@ -6,8 +6,7 @@ use crate::engine::Session;
 use crate::error::Result;
 use crate::picture::Picture;
 use crate::plot::{Align, Request, plot, plot_several};
-use crate::require::Requirements;
-use crate::time::TimeScale;
+use crate::require::{Deadlines, Requirements};
 use crate::words::words;
 use std::path::Path;
 
@@ -89,14 +88,13 @@ pub fn image(svg: String, format: PictureFormat, scale: f32, title: &str) -> Res
     Ok(Image { bytes, missing })
 }
 
-/// The deadlines in a file of requirements that bound every response time, in ticks.
+/// The deadlines in a file of requirements that bound every response time of recordings.
 ///
 /// # Errors
-/// When the file is missing or has mistakes.
-pub fn deadlines(file: &Path, scale: TimeScale) -> Result<Vec<(String, i64)>> {
-    let text = read_text(file)?;
-    let requirements = Requirements::parse(&text, file)?;
-    requirements.deadline.iter().map(|d| Ok((d.entity.clone(), d.deadline.ticks(scale)?))).collect()
+/// When the file is missing or has mistakes; those of [`crate::require::deadlines`].
+pub fn deadlines(session: &Session, file: &Path, recordings: &[String]) -> Result<Deadlines> {
+    let requirements = Requirements::parse(&read_text(file)?, file)?;
+    crate::require::deadlines(session, &requirements, recordings)
 }
 
 #[cfg(feature = "png")]

@@ -3,8 +3,8 @@
 use super::Control;
 use super::open::{OpenOptions, Trace};
 use crate::encoding::read_text;
-use crate::error::{Error, ErrorKind, Result};
-use crate::require::{Outcome, Requirements, measure};
+use crate::error::{Error, Result};
+use crate::require::{Outcome, Requirements, known_chains, measure};
 use crate::time::TimeScale;
 use std::path::Path;
 use std::sync::Arc;
@@ -33,20 +33,11 @@ pub fn requirements(
     let requirements = Requirements::parse(&text, file)?;
     let mut trace = Trace::open(trace, options, control)?;
     // A chain with a step that no trace has is a requirement without samples, not a mistake.
-    let mut chains = Vec::new();
-    for chain in requirements.chains() {
-        let steps = chain.steps.iter().map(|step| trace.session.check_step(step));
-        match steps.collect::<Result<()>>() {
-            Err(e) if e.kind() == ErrorKind::Usage => {}
-            found => found.map(|()| chains.push(chain))?,
-        }
-    }
+    let chains = known_chains(&trace.session, &requirements)?;
     trace.session = trace.session.with_chains(&chains)?;
     let mut outcomes = Vec::new();
     for recording in trace.wanted(recording)? {
-        let measured = measure(&trace.session, &requirements, recording);
-        // A bound that is not a time is a mistake in the file.
-        outcomes.extend(measured.map_err(|e| if e.kind() == ErrorKind::Input { e.at(file) } else { e })?);
+        outcomes.extend(measure(&trace.session, &requirements, recording)?);
     }
     if outcomes.is_empty() {
         let name = &trace.name;

@@ -30,7 +30,7 @@ use crate::schema::columns::process_instance;
 use crate::schema::{tables, view};
 use crate::selection::{Selection, check_names_in_any, check_types, in_any};
 use crate::store::{Scan, Within};
-use crate::time::TimeScale;
+use crate::time::{TimeScale, check_order};
 use natural::natural;
 
 pub use around::Around;
@@ -164,11 +164,9 @@ fn check_words(session: &Session, recordings: &[String], selection: &Selection) 
 fn window(selection: &Selection, span: (i64, i64)) -> Result<(i64, i64)> {
     let from = selection.from.unwrap_or(span.0);
     let to = selection.to.unwrap_or_else(|| span.1.saturating_add(1));
+    check_order(selection.from, selection.to).map_err(Error::usage)?;
     match from < to {
         true => Ok((from, to)),
-        false if selection.from.is_some() && selection.to.is_some() => {
-            Err(Error::usage("the window is empty: --from is not earlier than --to"))
-        }
         false => Err(Error::usage("the window lies outside the recording")),
     }
 }

@@ -1,13 +1,13 @@
 //! Which names a database knows, and from where: what was measured, what a description or a header has but
 //! did not run, and what nothing has. Not for values.
 
-use super::Verdict;
-use crate::btf::Action;
-use crate::chain::ChainStep;
+use super::{Requirements, Verdict};
+use crate::chain::{Chain, ChainStep};
 use crate::engine::Session;
-use crate::error::{Error, ErrorKind, Result, did_you_mean};
+use crate::error::{ErrorKind, Result, did_you_mean};
 use crate::schema::{TableSpec, tables};
-use crate::selection::kinds::{Kinds, described_only};
+use crate::selection::kinds::{Kinds, described, described_only};
+use crate::selection::steps::{mark_silent, sentence, silent};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
@@ -15,6 +15,32 @@ use std::collections::BTreeSet;
 pub(super) struct Missing {
     pub verdict: Verdict,
     pub note: String,
+}
+
+/// Marks the chains of which a step never happens in the database; a sentence for each of them.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] for names of steps that nothing has, with a suggestion; those of a query.
+pub fn with_silent(session: &Session, mut chains: Vec<Chain>) -> Result<(Vec<Chain>, Vec<String>)> {
+    let sentences = mark_silent(session, &mut chains)?;
+    Ok((chains, sentences))
+}
+
+/// The chains of a file, without those that have steps with names that nothing has: requirements on these are
+/// [unknown](Verdict::Unknown).
+///
+/// # Errors
+/// Those of a query.
+pub fn known_chains(session: &Session, requirements: &Requirements) -> Result<Vec<Chain>> {
+    let mut known = Vec::new();
+    for mut chain in requirements.chains() {
+        match mark_silent(session, std::slice::from_mut(&mut chain)) {
+            Ok(_) => known.push(chain),
+            Err(error) if error.kind() == ErrorKind::Usage => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(known)
 }
 
 /// The names of a database. They are looked up when they are needed.
@@ -32,7 +58,8 @@ impl<'a> Known<'a> {
     /// Why a process, runnable or core has no samples; `None` when it may have some.
     pub fn missing(&self, name: &str) -> Result<Option<Missing>> {
         let measured = self.measured()?;
-        if measured.contains(name) {
+        let is_chain = |name: &str| self.session.given_chains().iter().any(|chain| chain.name == name);
+        if measured.contains(name) || is_chain(name) {
             return Ok(None);
         }
         let described = self.described()?;
@@ -42,7 +69,8 @@ impl<'a> Known<'a> {
             let missing = || Missing { verdict: Verdict::NoSamples, note: described_only(name) };
             return Ok((kinds.never_ran || kinds.types.is_empty()).then(missing));
         }
-        let known = measured.iter().chain(described).map(String::as_str);
+        let chains = self.session.given_chains().iter().map(|chain| &chain.name);
+        let known = measured.iter().chain(described).chain(chains).map(String::as_str);
         let near = did_you_mean(name, known).map(|near| format!("; did you mean '{near}'?"));
         let near = near.unwrap_or_default();
         let note =
@@ -78,26 +106,24 @@ impl<'a> Known<'a> {
         Ok(Some(Missing { verdict: Verdict::Unknown, note }))
     }
 
-    /// Why steps of a chain or events of a synchronisation have no events; `None` if all of them have.
-    pub fn missing_step(&self, steps: &[ChainStep]) -> Result<Option<Missing>> {
+    /// Why a recording has no events that are steps of a chain, or events of a synchronisation; `None` if it
+    /// has some of each.
+    pub fn missing_step(&self, recording: &str, steps: &[ChainStep]) -> Result<Option<Missing>> {
         for step in steps {
-            let error = match self.session.check_step(step) {
-                Ok(()) => continue,
-                Err(error) if error.kind() == ErrorKind::Usage => error,
+            let (verdict, note) = match silent(self.session, Some(recording), step) {
+                Ok(None) => continue,
+                Ok(Some(note)) => (Verdict::NoSamples, note),
+                Err(error) if error.kind() == ErrorKind::Usage => (Verdict::Unknown, sentence(&error)),
                 Err(error) => return Err(error),
             };
-            let source = step.source.as_deref().into_iter();
-            let mut names = source.chain([step.entity.as_str()]);
-            let described = self.described()?;
-            let is_action = Action::parse_tolerant(&step.action).is_some();
-            let is_known = is_action && names.all(|name| described.contains(name));
-            let verdict = match is_known {
-                true => Verdict::NoSamples,
-                false => Verdict::Unknown,
-            };
-            return Ok(Some(Missing { verdict, note: sentence(&error) }));
+            return Ok(Some(Missing { verdict, note }));
         }
         Ok(None)
+    }
+
+    /// True if a process, runnable or core has the name, and did something.
+    pub fn is_measured(&self, name: &str) -> Result<bool> {
+        Ok(self.measured()?.contains(name))
     }
 
     fn measured(&self) -> Result<&BTreeSet<String>> {
@@ -105,7 +131,6 @@ impl<'a> Known<'a> {
                    UNION SELECT core FROM process_state WHERE core IS NOT NULL";
         if self.measured.get().is_none() {
             let mut names: BTreeSet<String> = self.session.names(sql, &[])?.into_iter().collect();
-            names.extend(self.session.given_chains().iter().map(|chain| chain.name.clone()));
             if self.has(tables::ENTITY) {
                 // The name that cores share for their handlers (rule I9 of docs/mapping.md).
                 let shared = "SELECT DISTINCT entity FROM entity WHERE type = 'I' AND occurs";
@@ -121,28 +146,13 @@ impl<'a> Known<'a> {
         database.recordings().iter().any(|r| database.has(table, &r.name))
     }
 
-    /// The names in descriptions and in the headers of BTF files.
     fn described(&self) -> Result<&BTreeSet<String>> {
-        if let Some(names) = self.described.get() {
-            return Ok(names);
-        }
-        let mut names = BTreeSet::new();
-        if self.has(tables::ENTITY) {
-            names.extend(self.session.names("SELECT DISTINCT entity FROM entity", &[])?);
-        }
-        if self.has(tables::BTF_LINE) {
-            let sql = "SELECT text FROM btf_line WHERE kind IN ('table_row', 'parameter')";
-            for line in self.session.names(sql, &[])? {
-                // `#-7 T_1`, and since BTF 2.2 `#entityMapping 7 T_1`. The other words are names that nobody
-                // asks for.
-                names.extend(line.split_whitespace().skip(1).map(str::to_owned));
+        match self.described.get() {
+            Some(names) => Ok(names),
+            None => {
+                let names = described(self.session)?;
+                Ok(self.described.get_or_init(|| names))
             }
         }
-        Ok(self.described.get_or_init(|| names))
     }
-}
-
-/// An error with its hint, as one sentence.
-fn sentence(error: &Error) -> String {
-    error.hints().iter().fold(error.to_string(), |text, hint| format!("{text}; {hint}"))
 }

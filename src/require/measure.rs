@@ -2,32 +2,16 @@
 
 use arrow::array::RecordBatch;
 
-use super::file::{Bound, Load, Synchronisation};
+use super::file::{Load, Synchronisation};
 use super::known::{Known, Missing};
 use super::synchronisation::{Apart, Together};
+use super::wanted::{Wanted, wanted};
 use super::{Outcome, Requirements, Verdict};
 use crate::engine::{Param, Session};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::metrics::{MetricFilter, summary_within, why_absent};
 use crate::schema::result::{self, Fractions, Integers, Texts};
 use crate::time::TimeScale;
-
-/// The statistics that a limit can be on.
-const STATISTICS: [&str; 10] =
-    ["count", "min", "avg", "max", "stddev", "p50", "p95", "p99", "p999", "jitter"];
-
-/// A metric that is asked for, and its bounds.
-#[derive(Default)]
-struct Wanted<'a> {
-    name: String,
-    metric: &'a str,
-    entity: Option<&'a str>,
-    /// The entity is a chain.
-    chain: Option<&'a String>,
-    statistic: Option<&'a str>,
-    lower: Option<f64>,
-    upper: Option<f64>,
-}
 
 /// Measures every requirement in a recording, in the order of the file. A requirement of what the recording
 /// does not have is one without samples; one of what nothing knows is [unknown](super::Verdict::Unknown). The
@@ -35,17 +19,21 @@ struct Wanted<'a> {
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] for metrics and statistics that there are not, with a suggestion;
-/// [`ErrorKind::Input`] for bounds that are no numbers or times; otherwise as [`crate::metrics::summaries`].
+/// [`ErrorKind::Input`] for bounds that are not in the unit of what they bound, both with file and line;
+/// otherwise as [`crate::metrics::summaries`].
 pub fn measure(session: &Session, requirements: &Requirements, recording: &str) -> Result<Vec<Outcome>> {
     session.database().check_recording(Some(recording))?;
     let scale = session.database().time_scale();
     let known = Known::new(session);
     let mut outcomes = Vec::new();
-    for wanted in wanted(requirements, scale)? {
-        check(session, &wanted)?;
-        let missing = match requirements.chain.iter().find(|chain| wanted.chain == Some(&chain.name)) {
-            Some(chain) => known.missing_step(&chain.steps)?,
-            None => wanted.entity.map(|entity| known.missing(entity)).transpose()?.flatten(),
+    for wanted in wanted(requirements, session, scale)? {
+        let chain = requirements.chain.iter().find(|chain| wanted.entity == Some(chain.name.get_ref()));
+        let missing = match (chain, wanted.entity) {
+            (Some(chain), Some(name)) if wanted.is_of_chain || !known.is_measured(name)? => {
+                known.missing_step(recording, chain.steps.get_ref())?
+            }
+            (_, Some(entity)) => known.missing(entity)?,
+            (_, None) => None,
         };
         outcomes.extend(match missing {
             Some(missing) => wanted.without_samples(session, recording, Some(missing)),
@@ -53,97 +41,13 @@ pub fn measure(session: &Session, requirements: &Requirements, recording: &str) 
         });
     }
     for load in &requirements.load {
-        outcomes.extend(of_load(session, &known, load, recording, scale)?);
+        outcomes.extend(of_load(session, &known, (requirements, load), recording, scale)?);
     }
     for synchronisation in &requirements.synchronisation {
-        outcomes.push(of_synchronisation(session, &known, synchronisation, recording, scale)?);
+        let wanted = (requirements, synchronisation);
+        outcomes.push(of_synchronisation(session, &known, wanted, recording, scale)?);
     }
     Ok(outcomes)
-}
-
-/// Fails for a statistic or metric that there is not.
-fn check(session: &Session, wanted: &Wanted<'_>) -> Result<()> {
-    if let Some(statistic) = wanted.statistic.filter(|s| !STATISTICS.contains(s)) {
-        let error = Error::usage(format!("there is no statistic '{statistic}'"));
-        return Err(error.hint_near(statistic, STATISTICS, |all| format!("the statistics are: {all}")));
-    }
-    session.queries().metric(wanted.metric).map(|_| ())
-}
-
-impl Wanted<'_> {
-    /// The outcomes of a requirement that has no samples.
-    fn without_samples(&self, session: &Session, recording: &str, missing: Option<Missing>) -> Vec<Outcome> {
-        let (verdict, note) = missing.map_or_else(Default::default, |m| (m.verdict, Some(m.note)));
-        let bounds = [("upper", self.upper, "max"), ("lower", self.lower, "min")];
-        let outcome = |(bound, limit, extreme): (&'static str, Option<f64>, &str)| {
-            Some(Outcome {
-                recording: recording.to_owned(),
-                requirement: self.name.clone(),
-                metric: self.metric.to_owned(),
-                entity: self.entity.unwrap_or_default().to_owned(),
-                statistic: self.statistic.unwrap_or(extreme).to_owned(),
-                unit: session.queries().metric(self.metric).map_or("count", |m| m.unit.as_str()),
-                bound,
-                limit: limit?,
-                verdict,
-                note: note.clone(),
-                ..Outcome::default()
-            })
-        };
-        bounds.into_iter().filter_map(outcome).collect()
-    }
-}
-
-fn wanted(requirements: &Requirements, scale: TimeScale) -> Result<Vec<Wanted<'_>>> {
-    let mut wanted = Vec::new();
-    let value = |bound: &Option<Bound>| bound.as_ref().map(|b| b.value(scale)).transpose();
-    for limit in &requirements.limit {
-        let of = limit.entity.as_ref().map_or_else(String::new, |entity| format!(" of {entity}"));
-        wanted.push(Wanted {
-            name: limit.name.clone().unwrap_or_else(|| format!("{}{of}", limit.metric)),
-            metric: &limit.metric,
-            entity: limit.entity.as_deref(),
-            chain: None,
-            statistic: limit.statistic.as_deref(),
-            lower: value(&limit.lower)?,
-            upper: value(&limit.upper)?,
-        });
-    }
-    for deadline in &requirements.deadline {
-        wanted.push(Wanted {
-            name: deadline.name.clone().unwrap_or_else(|| format!("deadline of {}", deadline.entity)),
-            metric: "ResponseTime",
-            entity: Some(&deadline.entity),
-            upper: Some(deadline.deadline.value(scale)?),
-            ..Wanted::default()
-        });
-    }
-    for period in &requirements.period {
-        let (distance, jitter) = (period.period.value(scale)?, period.jitter.value(scale)?);
-        wanted.push(Wanted {
-            name: period.name.clone().unwrap_or_else(|| format!("period of {}", period.entity)),
-            metric: "ActivateToActivate",
-            entity: Some(&period.entity),
-            lower: Some(distance - jitter),
-            upper: Some(distance + jitter),
-            ..Wanted::default()
-        });
-    }
-    for chain in &requirements.chain {
-        let number = |most: Option<u32>| most.map(f64::from);
-        let bounds = [
-            ("reaction", "ChainReaction", value(&chain.reaction)?),
-            ("age", "ChainAge", value(&chain.age)?),
-            ("lost", "ChainLost", number(chain.lost)),
-            ("repeated", "ChainRepeated", number(chain.repeated)),
-        ];
-        let bounds = bounds.into_iter().filter(|(_, _, upper)| upper.is_some());
-        wanted.extend(bounds.map(|(word, metric, upper)| {
-            let (name, entity) = (format!("{word} of {}", chain.name), Some(&*chain.name));
-            Wanted { name, metric, entity, chain: Some(&chain.name), upper, ..Wanted::default() }
-        }));
-    }
-    Ok(wanted)
 }
 
 fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<Vec<Outcome>> {
@@ -218,12 +122,13 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
 fn of_load(
     session: &Session,
     known: &Known<'_>,
-    load: &Load,
+    (requirements, load): (&Requirements, &Load),
     recording: &str,
     scale: TimeScale,
 ) -> Result<Vec<Outcome>> {
-    let window = load.window.ticks(scale)?;
-    let step = load.step.as_ref().map_or(Ok(window), |step| step.ticks(scale))?;
+    let ticks = |key: &str, bound| requirements.ticks(key, bound, 1, scale);
+    let window = ticks("window", &load.window)?;
+    let step = load.step.as_ref().map_or(Ok(window), |step| ticks("step", step))?;
     let sql = "SELECT p.recording, p.core, p.load, p.begin_at, w.windows, w.beyond FROM core_peak AS p \
                JOIN (SELECT recording, core, count(*) AS windows, count(*) FILTER (WHERE load > $upper) AS beyond \
                FROM core_load WHERE process IS NULL GROUP BY recording, core) AS w \
@@ -236,7 +141,7 @@ fn of_load(
         ("step", step.into()),
         ("recording", recording.into()),
         ("core", core),
-        ("upper", Param::Float(load.upper)),
+        ("upper", Param::Float(load.upper.0)),
     ];
     let requirement = |core: &str| match core {
         "" => "load".to_owned(),
@@ -250,7 +155,7 @@ fn of_load(
         statistic: "max".to_owned(),
         unit: "percent",
         bound: "upper",
-        limit: load.upper,
+        limit: load.upper.0,
         ..Outcome::default()
     };
     let mut outcomes = Vec::new();
@@ -284,27 +189,27 @@ fn of_load(
 fn of_synchronisation(
     session: &Session,
     known: &Known<'_>,
-    wanted: &Synchronisation,
+    (requirements, wanted): (&Requirements, &Synchronisation),
     recording: &str,
     scale: TimeScale,
 ) -> Result<Outcome> {
-    let tolerance = wanted.tolerance.ticks(scale)?;
+    let tolerance = requirements.ticks("tolerance", &wanted.tolerance, 0, scale)?;
+    let events = wanted.events.get_ref();
     let outcome = Outcome {
         recording: recording.to_owned(),
         requirement: wanted.name.clone(),
         metric: "Synchronisation".to_owned(),
-        entity: wanted.events.iter().map(|e| e.entity.as_str()).collect::<Vec<_>>().join(", "),
+        entity: events.iter().map(|e| e.entity.as_str()).collect::<Vec<_>>().join(", "),
         statistic: "max".to_owned(),
         unit: "duration",
         bound: "upper",
         limit: tolerance as f64,
         ..Outcome::default()
     };
-    if let Some(Missing { verdict, note }) = known.missing_step(&wanted.events)? {
+    if let Some(Missing { verdict, note }) = known.missing_step(recording, events)? {
         return Ok(Outcome { verdict, note: Some(note), ..outcome });
     }
-    let when =
-        wanted.events.iter().enumerate().map(|(i, event)| format!("WHEN {} THEN {i}", event.condition()));
+    let when = events.iter().enumerate().map(|(i, event)| format!("WHEN {} THEN {i}", event.condition()));
     let sql = format!(
         "SELECT time, seq, kind, 0 AS until FROM (SELECT time, seq, CASE {} END AS kind FROM btf_event \
          WHERE recording = $recording) AS e WHERE kind IS NOT NULL \
@@ -319,7 +224,7 @@ fn of_synchronisation(
         begin = batch.integer("begin_at", 0)?.unwrap_or(begin);
         end = batch.integer("end_at", 0)?.unwrap_or(end);
     }
-    let (mut together, mut apart) = (Together::new(wanted.events.len(), begin), Vec::new());
+    let (mut together, mut apart) = (Together::new(events.len(), begin), Vec::new());
     let (mut worst, mut samples, mut incomplete, mut violations) = (None, 0, 0, 0);
     let mut judge = |apart: &mut Vec<Apart>| {
         for a in apart.drain(..) {

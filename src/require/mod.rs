@@ -1,13 +1,18 @@
 //! Timing requirements: a file that says what a recording has to keep, and for each requirement the worst
 //! case in the recording, when it was, and how far it is from the bound. Not for conformance to BTF.
 
+mod bound;
+mod deadlines;
 mod file;
 mod known;
 mod measure;
 mod report;
 mod synchronisation;
+mod wanted;
 
+pub use deadlines::{Deadlines, deadlines};
 pub use file::Requirements;
+pub use known::{known_chains, with_silent};
 pub use measure::measure;
 pub use report::{junit, table};
 

@@ -110,6 +110,28 @@ pub(crate) fn never_ran(session: &Session, recordings: &[String], words: &[Strin
     Ok(sentences)
 }
 
+/// The names in descriptions and in the headers of BTF files.
+///
+/// # Errors
+/// Those of a query.
+pub(crate) fn described(session: &Session) -> Result<BTreeSet<String>> {
+    let database = session.database();
+    let has = |table: &TableSpec| database.recordings().iter().any(|r| database.has(table, &r.name));
+    let mut names = BTreeSet::new();
+    if has(tables::ENTITY) {
+        names.extend(session.names("SELECT DISTINCT entity FROM entity", &[])?);
+    }
+    if has(tables::BTF_LINE) {
+        let sql = "SELECT text FROM btf_line WHERE kind IN ('table_row', 'parameter')";
+        for line in session.names(sql, &[])? {
+            // `#-7 T_1`, and since BTF 2.2 `#entityMapping 7 T_1`. The other words are names that nobody asks
+            // for.
+            names.extend(line.split_whitespace().skip(1).map(str::to_owned));
+        }
+    }
+    Ok(names)
+}
+
 /// What a name is of which only descriptions know.
 pub(crate) fn described_only(word: &str) -> String {
     format!("'{word}' is described, but it never ran")

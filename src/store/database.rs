@@ -8,7 +8,7 @@ use super::manifest::{FileEntry, Manifest, RecordingEntry};
 use super::transaction::Transaction;
 use crate::error::{Error, Result};
 use crate::schema::TableSpec;
-use crate::time::{TimeScale, format_duration};
+use crate::time::{TimeScale, check_order, format_duration};
 
 /// A snapshot of a database. Readers take no lock and never wait. If a recording is removed or replaced
 /// meanwhile, its files are gone: that is an error, but a reader never gets the rows of another state.
@@ -75,12 +75,10 @@ impl Database {
     /// any recording.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] when it ends before it begins, or lies outside.
+    /// [`crate::error::ErrorKind::Usage`] when it does not end after it begins, or lies outside.
     pub fn check_window(&self, recording: Option<&str>, from: Option<i64>, to: Option<i64>) -> Result<()> {
+        check_order(from, to).map_err(Error::usage)?;
         let (begin, end) = (from.unwrap_or(i64::MIN), to.unwrap_or(i64::MAX));
-        if begin > end {
-            return Err(Error::usage("--from is later than --to"));
-        }
         let wanted = self.recordings().iter().filter(|r| recording.is_none_or(|name| r.name == name));
         let spans: Vec<_> = wanted.filter_map(|r| Some((r, r.begin_at.zip(r.end_at)?))).collect();
         if spans.is_empty() || spans.iter().any(|(_, (first, last))| begin <= *last && end >= *first) {

@@ -6,6 +6,7 @@ mod windows;
 
 #[cfg(feature = "engine")]
 pub use windows::TimeWindows;
+pub(crate) use windows::check_order;
 
 use std::fmt;
 

@@ -181,3 +181,108 @@ fn filters_of_kernel_events_that_cannot_match_are_mistakes() {
     assert!(!bench.ok(&query(count, &["--pid", "2"])).stderr.contains(ignored));
     says(&bench, &["ingest", "y.db", trace, "--pid", "999"], 0, &["[all-left-out]", "select nothing"]);
 }
+
+/// T_1 is a task of the ORTI file that does not run in the demo. What is about it has no samples, whatever
+/// other recordings the database has, and chains without it are followed all the same.
+#[test]
+fn a_chain_of_a_task_that_never_ran_has_no_samples() {
+    let bench = engine();
+    let chain = |name: &str, from: &str, rest: &str| {
+        format!(
+            "[[chain]]\nname = \"{name}\"\nsteps = [{{ entity = \"{from}\", action = \"start\" }}, \
+             {{ entity = \"T_2\", action = \"start\" }}]\n{rest}"
+        )
+    };
+    let limit = "[[limit]]\nmetric = \"ChainReaction\"\nentity = \"c\"\nupper = \"1ms\"\n";
+    let together = "[[synchronisation]]\nname = \"s\"\ntolerance = \"1s\"\nevents = [{ entity = \"T_1\", action = \"start\" }, \
+                    { entity = \"T_2\", action = \"start\" }]\n";
+    let good = chain("good", "T_3", "reaction = \"10s\"\n");
+    let requirements = [&chain("c", "T_1", "age = \"1ms\"\n"), &good, limit, together].concat();
+    bench.write("limits.toml", &requirements);
+    let check = ["check", "engine.db", "--recording", "demo", "--requirements", "limits.toml"];
+    let why = "'T_1' is described, but it never ran";
+    let reasons = [
+        &format!("demo: ChainReaction of c: {why}")[..],
+        &format!("demo: age of c: {why}"),
+        &format!("demo: s: {why}"),
+        "kept        demo       reaction of good",
+        "4 requirements: 1 kept, 0 violated, 3 without samples",
+    ];
+    says(&bench, &check, 3, &reasons);
+    let allowed = [&check[..], &["--allow-no-samples"]].concat();
+    let alone = bench.ok(&allowed).stdout;
+    // T_1 runs in another recording.
+    let other = "#version 2.1.5\n#timeScale ns\n0,S,0,T,T_1,0,activate\n1,C,0,T,T_1,0,start\n5,C,0,T,T_1,0,terminate\n\
+                 6,S,1,T,T_2,0,activate\n7,C,0,T,T_2,0,start\n8,C,0,T,T_2,0,terminate\n";
+    bench.write("other.btf", other);
+    bench.ok(&["ingest", "two.db", "recording", "-q"]);
+    bench.ok(&["ingest", "two.db", "other.btf", "-q"]);
+    let mut both = allowed.clone();
+    both[1] = "two.db";
+    assert_eq!(bench.ok(&both).stdout, alone);
+    // Other commands go on, with a warning; of the last step of a chain, too.
+    bench.write("chains.toml", [chain("c", "T_1", ""), chain("good", "T_3", "")].concat());
+    let warning = format!("warning: the chain 'c' has no rows: {why}");
+    for command in [
+        &["metrics", "engine.db", "ChainLost", "ChainReaction", "--chains", "chains.toml"][..],
+        &["query", "engine.db", "SELECT DISTINCT chain FROM chain_instance", "--chains", "chains.toml"],
+        &["export", "engine.db", "-o", "x.pftrace", "--chains", "chains.toml"],
+    ] {
+        says(&bench, command, 0, &[&warning]);
+    }
+    let sql = "SELECT DISTINCT chain FROM chain_instance";
+    assert_eq!(bench.ok(&["query", "engine.db", sql, "--chains", "chains.toml"]).stdout, "chain\ngood");
+    // A name that nothing has is a mistake.
+    bench.write("chains.toml", chain("c", "T_55", ""));
+    let metrics = ["metrics", "engine.db", "ChainAge", "--chains", "chains.toml"];
+    says(&bench, &metrics, 2, &["chains.toml: there is no entity 'T_55'", "did you mean 'T_5'?"]);
+}
+
+#[test]
+fn deadlines_that_are_not_drawn_say_why() {
+    let bench = engine();
+    let plot = |deadline: &str| {
+        bench.write("d.toml", deadline);
+        bench.run(&["plot", "engine.db", "--requirements", "d.toml", "-o", "x.svg", "--force"])
+    };
+    let of = |entity: &str| format!("[[deadline]]\nentity = \"{entity}\"\ndeadline = \"1ms\"\n");
+    let unknown = plot(&of("T_55"));
+    assert_eq!(unknown.code, Some(2), "{}", unknown.all());
+    assert!(unknown.stderr.contains("error: d.toml:2: there is no task"), "{}", unknown.all());
+    assert!(unknown.stderr.contains("did you mean 'T_5'?"), "{}", unknown.all());
+    for (text, expected) in [
+        (of("T_1"), "warning: 'T_1' is described, but it never ran"),
+        (of("R_1a"), "warning: ResponseTime has no samples of 'R_1a', a runnable; it has those of tasks"),
+        (
+            "[[limit]]\nmetric = \"RT\"\nupper = \"1s\"\n".to_owned(),
+            "warning: the file of requirements has no [[deadline]]",
+        ),
+    ] {
+        let run = plot(&text);
+        assert_eq!(run.code, Some(0), "{}", run.all());
+        assert!(run.stderr.contains(expected), "{}", run.all());
+    }
+    // The name that handlers on both cores share is as good as their own.
+    for drawn in ["T_5", "EE_TC_iirq_handler"] {
+        let run = plot(&of(drawn));
+        assert!(run.code == Some(0) && !run.stderr.contains("warning"), "{}", run.all());
+    }
+}
+
+#[test]
+fn metrics_without_any_sample_say_so() {
+    let bench = engine();
+    let missing = "warning: there are no event chains: --chains FILE gives them";
+    says(&bench, &["metrics", "engine.db", "ChainAge"], 0, &["warning: ChainAge has no samples", missing]);
+    says(&bench, &["query", "engine.db", "SELECT * FROM chain_instance"], 0, &[missing]);
+    let window = ["metrics", "engine.db", "RT", "--from", "1us", "--to", "2us"];
+    says(&bench, &window, 0, &["warning: ResponseTime has no samples in the window"]);
+    let quiet = [bench.ok(&["metrics", "engine.db"]), bench.ok(&["metrics", "engine.db", "RT"])];
+    assert!(quiet.iter().all(|run| !run.stderr.contains("chains") && !run.stderr.contains("samples")));
+    bench.write("empty.btf", "#version 2.1.5\n#timeScale ns\n");
+    bench.ok(&["ingest", "empty.db", "empty.btf", "-q"]);
+    says(&bench, &["metrics", "empty.db"], 0, &["warning: there are no samples"]);
+    let script = std::fs::File::open(bench.write("s.sql", "SELECT * FROM chain_instance;\n")).unwrap();
+    let shell = bench.command().args(["shell", "engine.db"]).stdin(script).output().unwrap();
+    assert!(Run::of(shell, bench.path()).stderr.contains(missing));
+}

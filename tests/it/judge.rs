@@ -90,6 +90,88 @@ fn metrics_are_compared_with_a_threshold() {
     assert!(run.stdout.contains("ResponseTime of A on C: max 101000 → 111000 (+9.9 %)"), "{}", run.stdout);
 }
 
+/// A line that was rejected is not there to be compared: nobody knows whether it is the same in both.
+#[test]
+fn traces_with_lines_that_were_rejected_are_not_equal() {
+    let bench = Bench::new();
+    let trace = |end: &str| {
+        format!(
+            "#version 2.2.1\n#timescale us\n0,S,0,T,A,0,activate\n1,C,0,T,A,0,start\n{end},C,0,T,A,0,terminate\n"
+        )
+    };
+    bench.write("a.btf", trace("150.0"));
+    bench.write("b.btf", trace("150.5"));
+    bench.write("c.btf", trace("150"));
+    for database in ["a", "b"] {
+        bench.ok(&["ingest", &format!("{database}.db"), &format!("{database}.btf"), "-q"]);
+    }
+    for (a, b) in [("a.btf", "b.btf"), ("a.db", "b.db"), ("a.db", "b.btf")] {
+        for level in ["exact", "order", "timing", "metrics"] {
+            let run = bench.run(&["compare", a, b, "--level", level]);
+            assert_eq!(run.code, Some(3), "{a} {b} {level}\n{}", run.all());
+            assert!(run.stdout.starts_with("undecided at level"), "{}", run.all());
+            for side in [a, b] {
+                let expected = format!("warning: {side}: line 5: ");
+                assert!(run.stderr.contains(&expected) && run.stderr.contains("[bad-time]"), "{}", run.all());
+            }
+        }
+    }
+    let (code, result) = json(&bench, &["compare", "a.btf", "b.btf"]);
+    assert_eq!(
+        (code, result["equal"].as_bool(), result["undecided"].as_bool()),
+        (Some(3), Some(false), Some(true))
+    );
+    // A difference that was found is one.
+    let run = bench.run(&["compare", "a.btf", "c.btf"]);
+    assert!(run.code == Some(3) && run.stdout.starts_with("different at level order"), "{}", run.all());
+    assert!(!run.stderr.contains("c.btf"), "{}", run.stderr);
+    // A header whose unit of time nobody knows is such an error, too.
+    bench.write("minutes.btf", trace("150").replace("timescale us", "timeScale min"));
+    bench.write("ns.btf", trace("150").replace("timescale us", "timeScale ns"));
+    let run = bench.run(&["compare", "minutes.btf", "ns.btf"]);
+    assert_eq!(run.code, Some(3), "{}", run.all());
+    assert!(run.stderr.contains("[unknown-time-scale]"), "{}", run.all());
+}
+
+#[test]
+fn options_of_another_level_are_mistakes() {
+    let bench = Bench::new();
+    for (options, expected) in [
+        (&["--metric", "ResponseTime"][..], "--metric is for metrics"),
+        (&["--metric", "Nix", "--level", "exact"], "--metric is for metrics"),
+        (&["--threshold", "5", "--level", "timing"], "--threshold is for metrics"),
+        (&["--tolerance", "5us", "--level", "metrics"], "--tolerance is for events"),
+    ] {
+        let run = bench.run(&[&["compare", "a.btf", "b.btf"], options].concat());
+        assert_eq!(run.code, Some(2), "{}", run.all());
+        assert!(run.stderr.contains(expected) && run.stderr.contains("hint: "), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn metrics_without_samples_are_not_equal() {
+    let bench = Bench::new();
+    let trace =
+        "#version 2.2.1\n#timescale us\n0,S,0,T,A,0,activate\n1,C,0,T,A,0,start\n2,C,0,T,A,0,terminate\n";
+    bench.write("a.btf", trace);
+    let compare = |metrics: &str| {
+        ["compare", "a.btf", "a.btf", "--level", "metrics", "--metric", metrics].map(str::to_owned)
+    };
+    let run = |metrics: &str| bench.run(&compare(metrics).each_ref().map(String::as_str));
+    let none = run("ChainAge");
+    assert_eq!(none.code, Some(3), "{}", none.all());
+    assert!(none.stdout.starts_with("undecided at level metrics: 0 statistics compared"), "{}", none.all());
+    assert!(none.stderr.contains("warning: ChainAge has no samples on either side"), "{}", none.all());
+    let one = run("ChainAge,RT");
+    assert_eq!(one.code, Some(0), "{}", one.all());
+    assert!(
+        one.stdout.starts_with("equal at level metrics: 7 statistics compared, 0 differ"),
+        "{}",
+        one.all()
+    );
+    assert!(one.stderr.contains("ChainAge has no samples") && !one.stderr.contains("ResponseTime"));
+}
+
 #[test]
 fn violations_are_located_and_set_the_exit_code() {
     let bench = Bench::new();

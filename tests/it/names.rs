@@ -118,6 +118,7 @@ fn what_selects_nothing_is_an_error_in_every_command() {
     for command in all {
         refused(command, &["--entity", "T_55"], "did you mean 'T_5'?");
         refused(command, &["--from", "30ms", "--to", "20ms"], "--from is later than --to");
+        refused(command, &["--from", "30ms", "--to", "30ms"], "the window is empty");
         refused(command, &["--from", "20s", "--to", "21s"], "recording 'demo' lasts from");
         refused(command, &["--to", "-1ms"], "outside the recording");
     }

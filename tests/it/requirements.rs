@@ -250,3 +250,65 @@ fn a_task_that_the_description_has_and_that_never_ran_has_no_samples() {
     );
     bench.ok(&["check", "engine.db", "--requirements", "limits.toml", "--allow-no-samples"]);
 }
+
+/// A bound in a unit that the metric does not have would be kept for ever.
+#[test]
+fn bounds_are_in_the_unit_of_what_they_bound() {
+    let bench = engine();
+    let limit = |rest: &str| format!("[[limit]]\n{rest}\n");
+    let period = |period: &str, jitter: &str| {
+        format!("[[period]]\nentity = \"T_5\"\nperiod = {period}\njitter = {jitter}\n")
+    };
+    let deadline = |time: &str| format!("[[deadline]]\nentity = \"T_5\"\ndeadline = {time}\n");
+    let load = |rest: &str| format!("[[load]]\n{rest}\n");
+    for (text, expected, hint) in [
+        (
+            limit("metric = \"CPULoad\"\nupper = \"60ms\""),
+            "3: CPULoad is in percent, and '60ms' is no number",
+            "write upper = 60",
+        ),
+        (
+            limit("metric = \"CPULoad\"\nlower = \"5.5 %\""),
+            "3: CPULoad is in percent, and '5.5 %' is no number",
+            "write lower = 5.5",
+        ),
+        (
+            limit("metric = \"Preemptions\"\nupper = \"1us\""),
+            "3: Preemptions is a number without a unit, and '1us'",
+            "write upper = 1",
+        ),
+        (
+            limit("metric = \"RT\"\nstatistic = \"count\"\nupper = \"1us\""),
+            "4: count of RT is a number without a unit, and '1us'",
+            "write upper = 1",
+        ),
+        (limit("metric = \"RT\"\nupper = \"0.5ns\""), "3: '0.5ns'", ""),
+        (
+            limit("metric = \"RT\"\nstatistic = \"p96\"\nupper = 1"),
+            "3: there is no statistic 'p96'",
+            "did you mean 'p95'?",
+        ),
+        (limit("metric = \"RTT\"\nupper = 1"), "2: there is no metric 'RTT'", "did you mean"),
+        (
+            period("\"0ms\"", "\"1ms\""),
+            "3: period is '0ms', and has to be greater than 0",
+            "write for example",
+        ),
+        (period("\"10ms\"", "\"-1ms\""), "4: jitter is '-1ms', and has to be 0 or more", "write for example"),
+        (deadline("\"-1ms\""), "3: deadline is '-1ms', and has to be greater than 0", "write for example"),
+        (deadline("1.5"), "3: 1.5 is no time", "write for example"),
+        (
+            load("window = \"0ms\"\nupper = 60"),
+            "2: window is '0ms', and has to be greater than 0",
+            "write for example",
+        ),
+    ] {
+        bench.write("limits.toml", &text);
+        let run = check(&bench, "table");
+        assert!(matches!(run.code, Some(1 | 2)), "{text}\n{}", run.all());
+        assert!(run.stderr.starts_with(&format!("error: limits.toml:{expected}")), "{text}\n{}", run.all());
+        assert!(run.stderr.contains(hint), "{text}\n{}", run.all());
+    }
+    bench.write("limits.toml", period("\"10ms\"", "0"));
+    assert!(check(&bench, "table").stdout.contains("period of T_5"));
+}

@@ -8,17 +8,19 @@ use crate::btf::EntityType;
 use crate::compare::{CompareOptions, Comparison, Difference, Level, Line, Tolerance};
 use crate::error::{Error, Result};
 use crate::library::Queries;
-use crate::metrics::MetricDelta;
+use crate::metrics::{MetricComparison, MetricDelta};
 use crate::ops::compare::Pair;
 use crate::render::line;
 use crate::time::{TimeScale, format_duration, parse_time_argument};
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// Compare two traces or their metrics; exit 3 when they differ.
 ///
-/// A and B are databases, recordings of databases (engine.db:idle) or BTF files.
+/// A and B are databases, recordings of databases (engine.db:idle) or BTF files. Traces with lines that could
+/// not be read are never equal: where no difference is found, the verdict is undecided, with exit code 3. So
+/// is that of metrics of which neither trace has a sample.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   btfdb compare old.btf new.btf
@@ -56,9 +58,9 @@ pub struct CompareArgs {
     /// Metrics at level metrics; all when left out.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub metric: Vec<String>,
-    /// Percent by which a statistic may differ at level metrics.
-    #[arg(long, default_value_t = 0.0, value_name = "PERCENT")]
-    pub threshold: f64,
+    /// Percent by which a statistic may differ at level metrics; 0 when left out.
+    #[arg(long, value_name = "PERCENT")]
+    pub threshold: Option<f64>,
     /// Differences to show.
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub limit: usize,
@@ -91,27 +93,22 @@ pub enum ReportFormat {
     Json,
 }
 
-/// Exit code of traces that differ.
+/// Exit code of traces that differ, or that are not known to be equal.
 const DIFFERENT: u8 = 3;
 
 pub(super) fn run(args: &CompareArgs, ui: &Ui) -> Result<u8> {
+    check_options(args)?;
     let options = query::open_options(&args.limits, Queries::shipped())?;
     let pair = Pair::open(&args.a, &args.b, &options, &signals::control())?;
     let scale = pair.time_scale();
-    if args.level == LevelArg::Metrics {
-        let of_events = [
-            ("--ignore", !args.ignore.is_empty()),
-            ("--rename", !args.rename.is_empty()),
-            ("--tolerance", !args.tolerance.is_empty()),
-            ("--cut", args.cut),
-            ("--align", args.align),
-            ("--collapse-isrs", args.collapse_isrs),
-        ];
-        if let Some((option, _)) = of_events.iter().find(|(_, given)| *given) {
-            return Err(Error::usage(format!("{option} is for events, not for --level metrics"))
-                .hint("--metric chooses metrics, --threshold says how far they may be apart"));
+    for (errors, name) in pair.errors()?.iter().zip([&args.a, &args.b]) {
+        for found in errors.of_inputs.iter().chain(&errors.others) {
+            let line = found.line.map_or_else(String::new, |line| format!("line {line}: "));
+            ui.warning(&format!("{name}: {line}{}", found.text()));
         }
-        return metrics(args, &pair);
+    }
+    if args.level == LevelArg::Metrics {
+        return metrics(args, &pair, ui);
     }
     let result = pair.compare(&compare_options(args, scale)?)?;
     let text = match args.format {
@@ -128,6 +125,30 @@ pub(super) fn run(args: &CompareArgs, ui: &Ui) -> Result<u8> {
         );
     }
     Ok(if result.equal { 0 } else { DIFFERENT })
+}
+
+/// Fails for an option that the level does not have.
+fn check_options(args: &CompareArgs) -> Result<()> {
+    let of_events = [
+        ("--ignore", !args.ignore.is_empty()),
+        ("--rename", !args.rename.is_empty()),
+        ("--tolerance", !args.tolerance.is_empty()),
+        ("--cut", args.cut),
+        ("--align", args.align),
+        ("--collapse-isrs", args.collapse_isrs),
+    ];
+    let of_metrics = [("--metric", !args.metric.is_empty()), ("--threshold", args.threshold.is_some())];
+    let given = |options: &[(&'static str, bool)]| options.iter().find(|(_, given)| *given).map(|(o, _)| *o);
+    match args.level {
+        LevelArg::Metrics => given(&of_events).map_or(Ok(()), |option| {
+            Err(Error::usage(format!("{option} is for events, not for --level metrics"))
+                .hint("--metric chooses metrics, --threshold says how far they may be apart"))
+        }),
+        LevelArg::Exact | LevelArg::Order | LevelArg::Timing => given(&of_metrics).map_or(Ok(()), |option| {
+            Err(Error::usage(format!("{option} is for metrics, and events are compared"))
+                .hint("add --level metrics, or leave it out"))
+        }),
+    }
 }
 
 fn compare_options(args: &CompareArgs, scale: TimeScale) -> Result<CompareOptions> {
@@ -190,7 +211,7 @@ fn tolerance(option: &str, text: &str, scale: TimeScale) -> Result<Tolerance> {
 
 fn table(c: &Comparison, scale: TimeScale) -> String {
     let mut text = String::new();
-    let verdict = if c.equal { "equal" } else { "different" };
+    let verdict = verdict(c.equal, c.undecided);
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
@@ -264,6 +285,14 @@ fn table(c: &Comparison, scale: TimeScale) -> String {
     text
 }
 
+fn verdict(equal: bool, undecided: bool) -> &'static str {
+    match (equal, undecided) {
+        (true, _) => "equal",
+        (false, true) => "undecided",
+        (false, false) => "different",
+    }
+}
+
 fn difference(text: &mut String, d: &Difference) {
     let what = d.kind.as_str();
     let side =
@@ -276,30 +305,42 @@ fn place(line: &Line) -> String {
     line.place.line.map_or_else(|| format!("#{}", line.place.seq), |n| format!("line {n}"))
 }
 
-fn metrics(args: &CompareArgs, pair: &Pair) -> Result<u8> {
-    let deltas = pair.compare_metrics(&args.metric, args.threshold)?;
-    let beyond = deltas.iter().filter(|d| d.beyond).count();
+fn metrics(args: &CompareArgs, pair: &Pair, ui: &Ui) -> Result<u8> {
+    let threshold = args.threshold.unwrap_or_default();
+    let result = pair.compare_metrics(&args.metric, threshold)?;
     let text = match args.format {
         ReportFormat::Json => {
-            let all = json!({"level": "metrics", "threshold": args.threshold, "equal": beyond == 0, "differing": deltas});
+            let mut all = serde_json::to_value(&result).unwrap_or_default();
+            if let Value::Object(all) = &mut all {
+                all.insert("level".into(), "metrics".into());
+                all.insert("threshold".into(), json!(threshold));
+            }
             serde_json::to_string_pretty(&all).unwrap_or_default() + "\n"
         }
-        ReportFormat::Table => metrics_table(&deltas, beyond, args),
+        ReportFormat::Table => metrics_table(&result, threshold, args.limit),
     };
     output::print(&text)?;
-    Ok(if beyond > 0 { DIFFERENT } else { 0 })
+    for metric in &result.without_samples {
+        ui.warning(&format!("{metric} has no samples on either side"));
+    }
+    if result.compared == 0 && result.without_samples.is_empty() {
+        ui.warning("no metric has samples on either side");
+    }
+    Ok(if result.equal { 0 } else { DIFFERENT })
 }
 
-fn metrics_table(deltas: &[MetricDelta], beyond: usize, args: &CompareArgs) -> String {
+fn metrics_table(result: &MetricComparison, threshold: f64, limit: usize) -> String {
     let mut text = String::new();
-    let verdict = if beyond == 0 { "equal" } else { "different" };
+    let deltas = &result.differing;
+    let beyond = deltas.iter().filter(|d| d.beyond).count();
     let _ = writeln!(
         text,
-        "{verdict} at level metrics: {} statistics differ, {beyond} by more than {} %",
+        "{} at level metrics: {} statistics compared, {} differ, {beyond} by more than {threshold} %",
+        verdict(result.equal, result.undecided),
+        result.compared,
         deltas.len(),
-        args.threshold
     );
-    let shown: Vec<&MetricDelta> = deltas.iter().filter(|d| d.beyond).take(args.limit).collect();
+    let shown: Vec<&MetricDelta> = deltas.iter().filter(|d| d.beyond).take(limit).collect();
     let number = |n: Option<f64>| n.map_or_else(|| "–".into(), |n| format!("{n}"));
     for d in &shown {
         let percent = d.percent.map_or_else(String::new, |p| format!(" ({p:+.*} %)", decimals(p)));

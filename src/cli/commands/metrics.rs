@@ -4,13 +4,14 @@ use super::super::args::{Limits, Output, SqlPath, UnitArg};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{histogram, output, parse, query};
-use crate::engine::queries_with_folders;
+use crate::engine::{Session, queries_with_folders};
 use crate::error::{Error, Result};
 use crate::library::{Metric, Queries};
 use crate::metrics::{MEASUREMENT, MEASUREMENT_SQL, MetricFilter, absent, bins_of, in_unit};
 use crate::ops::{self, findings::doubts, metrics::is_measurement};
 use crate::render::Format;
 use crate::time::{TimeScale, TimeWindows};
+use arrow::array::RecordBatch;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -97,7 +98,7 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
     let Some(database) = &args.database else { return Err(Error::usage("give a database")) };
     let control = signals::control();
     let chains = args.chains.as_deref();
-    let session = query::open(database, &args.limits, queries, chains, control.flag_shared())?;
+    let session = query::open(database, &args.limits, queries, (chains, ui), control.flag_shared())?;
     let session = query::with_files(session, &args.sql_path);
     let scale = session.database().time_scale();
     let filter = MetricFilter {
@@ -111,7 +112,7 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
     let result = if args.histogram {
         let histograms = ops::metrics::histograms(&session, &args.metrics, &filter)?;
         let bins = bins_of(&histograms)?;
-        absent(&session, &args.metrics, &filter, &bins)?.iter().for_each(|why| ui.warning(why));
+        report_absent(args, &session, &filter, &bins, ui)?;
         if output::format_of(&args.output)? == Format::Table {
             let mut target = output::Target::open(args.output.output.as_deref(), args.output.force)?;
             let text = histogram::text(&histograms, scale, output::width());
@@ -126,12 +127,28 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
         }
     } else {
         let table = ops::metrics::table(&session, &args.metrics, &filter, args.unit.unit)?;
-        absent(&session, &args.metrics, &filter, &table)?.iter().for_each(|why| ui.warning(why));
+        report_absent(args, &session, &filter, &table, ui)?;
         table
     };
     let schema = result.schema();
     output::show(&schema, &mut std::iter::once(Ok(result)), &args.output, session.threads(), ui)?;
     Ok(0)
+}
+
+/// Says of what there are no samples, and why.
+fn report_absent(
+    args: &MetricsArgs,
+    session: &Session,
+    filter: &MetricFilter,
+    rows: &RecordBatch,
+    ui: &Ui,
+) -> Result<()> {
+    absent(session, &args.metrics, filter, rows)?.iter().for_each(|why| ui.warning(why));
+    // Who asks for all metrics does not miss those of chains.
+    if !args.metrics.is_empty() {
+        query::report_missed_chains(session, ui);
+    }
+    Ok(())
 }
 
 /// The requested windows.

@@ -14,6 +14,7 @@ use crate::picture::{Picture, exact};
 use crate::plot::{Align, Around, ChartRequest, Form, Request, Rows, charts};
 use crate::render::html;
 use crate::render::svg::{self, Legend};
+use crate::require::Deadlines;
 use crate::selection::Selection;
 use crate::selection::kinds::never_ran;
 use crate::time::TimeScale;
@@ -118,7 +119,7 @@ pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
     format(args)?;
     let control = signals::control();
     let queries = queries_with_folders(&args.sql_path.folders)?;
-    let session = query::open(&args.database, &args.limits, queries, None, control.flag_shared())?;
+    let session = query::open(&args.database, &args.limits, queries, (None, ui), control.flag_shared())?;
     draw(&session, args, ui)?;
     Ok(0)
 }
@@ -154,14 +155,19 @@ pub(in crate::cli) fn draw(session: &Session, args: &PlotArgs, ui: &Ui) -> Resul
             (svg::chart(&chart, args.width), chart.title)
         }
         None => {
-            let request = timeline_request(args, selection, scale)?;
             let recordings = match &args.recording[..] {
-                [] => vec![request.selection.recording(session)?],
+                [] => vec![selection.recording(session)?],
                 several => several.to_vec(),
             };
+            let deadlines = match &args.requirements {
+                Some(file) => deadlines(session, file, &recordings)?,
+                None => Deadlines::default(),
+            };
+            let request = timeline_request(args, selection, deadlines.of)?;
             let names = request.selection.entities.clone();
             let picture = timeline(session, request, (&args.recording, args.align), format, args.width)?;
             never_ran(session, &recordings, &names)?.iter().for_each(|why| ui.warning(why));
+            deadlines.notes.iter().for_each(|why| ui.warning(why));
             report(&picture, scale, ui);
             if format == PictureFormat::Html {
                 html::write(&picture, target.out())?;
@@ -192,12 +198,12 @@ pub(in crate::cli) fn draw(session: &Session, args: &PlotArgs, ui: &Ui) -> Resul
     Ok(())
 }
 
-fn timeline_request(args: &PlotArgs, selection: Selection, scale: TimeScale) -> Result<Request> {
+fn timeline_request(args: &PlotArgs, selection: Selection, deadlines: Vec<(String, i64)>) -> Result<Request> {
     Ok(Request {
         selection,
         rows: args.rows,
         around: args.around.as_deref().map(Around::parse).transpose()?,
-        deadlines: args.requirements.as_deref().map_or_else(|| Ok(Vec::new()), |f| deadlines(f, scale))?,
+        deadlines,
         title: args.title.clone(),
         ..Request::default()
     })

@@ -6,11 +6,11 @@ use super::super::ui::Ui;
 use super::{output, parse};
 use crate::encoding::read_text;
 use crate::engine::{Session, SessionOptions, queries_with_folders, split};
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::library::Queries;
 use crate::ops::open::OpenOptions;
 use crate::render::InUnit;
-use crate::require::Requirements;
+use crate::require::{Requirements, with_silent};
 use crate::schema::tables;
 use crate::store::Database;
 use clap::Args;
@@ -80,7 +80,7 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
     let control = signals::control();
     let queries = queries_with_folders(&args.sql_path.folders)?;
     let chains = args.chains.as_deref();
-    let session = open(&args.database, &args.limits, queries, chains, control.flag_shared())?;
+    let session = open(&args.database, &args.limits, queries, (chains, ui), control.flag_shared())?;
     let session = with_files(session, &args.sql_path);
     let filter = super::kernel::filter(&args.kernel);
     if !filter.is_all() {
@@ -105,6 +105,7 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
             }
             None => output::show(&schema, &mut result, &args.output, threads, ui)?,
         }
+        report_missed_chains(&session, ui);
     }
     for (name, _) in params.iter().filter(|(name, _)| !used.iter().any(|other| other == name)) {
         let near = did_you_mean(name, used.iter().map(String::as_str));
@@ -124,10 +125,10 @@ pub(in crate::cli) fn open(
     database: &Path,
     limits: &Limits,
     queries: Arc<Queries>,
-    chains: Option<&Path>,
+    (chains, ui): (Option<&Path>, &Ui),
     interrupt: Arc<AtomicBool>,
 ) -> Result<Session> {
-    session(Database::open(database)?, limits, queries, chains, interrupt)
+    session(Database::open(database)?, limits, queries, (chains, ui), interrupt)
 }
 
 /// The same session; its statements may read the files that the user allows.
@@ -144,18 +145,28 @@ pub(in crate::cli) fn session(
     database: Database,
     limits: &Limits,
     queries: Arc<Queries>,
-    chains: Option<&Path>,
+    (chains, ui): (Option<&Path>, &Ui),
     interrupt: Arc<AtomicBool>,
 ) -> Result<Session> {
     let session = Session::open_with(database, session_options(limits)?, queries)?.with_interrupt(interrupt);
-    with_chains(session, chains)
+    with_chains(session, chains, ui)
 }
 
-/// The same session with the chains of a file.
-pub(in crate::cli) fn with_chains(session: Session, chains: Option<&Path>) -> Result<Session> {
+/// The same session with the chains of a file. Says which of them can have no rows.
+pub(in crate::cli) fn with_chains(session: Session, chains: Option<&Path>, ui: &Ui) -> Result<Session> {
     let Some(file) = chains else { return Ok(session) };
-    let text = read_text(file)?;
-    session.with_chains(&Requirements::parse_chains(&text, file)?)
+    let chains = Requirements::parse_chains(&read_text(file)?, file)?;
+    let in_file = |error: Error| if error.kind() == ErrorKind::Usage { error.at(file) } else { error };
+    let (chains, silent) = with_silent(&session, chains).map_err(in_file)?;
+    silent.iter().for_each(|why| ui.warning(why));
+    session.with_chains(&chains)
+}
+
+/// Says that rows of chains were read, and that there are none.
+pub(in crate::cli) fn report_missed_chains(session: &Session, ui: &Ui) {
+    if session.take_missed_chains() {
+        ui.warning("there are no event chains: --chains FILE gives them, a file with [[chain]] entries");
+    }
 }
 
 pub(in crate::cli) fn session_options(limits: &Limits) -> Result<SessionOptions> {

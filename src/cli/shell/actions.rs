@@ -3,6 +3,7 @@
 use super::{Flow, Shell, pager_of_the_user, script};
 use crate::cli::args::Format;
 use crate::cli::commands::output::format as output_format;
+use crate::cli::commands::query::report_missed_chains;
 use crate::cli::commands::{export as exporting, histogram as drawing, parse, plot as plotting};
 use crate::engine::split;
 use crate::error::{Error, ErrorKind, Result};
@@ -45,6 +46,7 @@ pub(super) fn metric(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
         let names = std::slice::from_ref(name);
         let mut summary = summaries(&shell.session, names, &filter)?;
         absent(&shell.session, names, &filter, &summary)?.iter().for_each(|why| shell.ui.warning(why));
+        report_missed_chains(&shell.session, shell.ui);
         let mut known = vec!["metric", "unit"];
         if shell.session.database().recordings().len() == 1 {
             known.push("recording");
@@ -83,6 +85,7 @@ pub(super) fn histogram(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow>
         let histograms = histograms(&shell.session, names, &filter)?;
         let bins = bins_of(&histograms)?;
         absent(&shell.session, names, &filter, &bins)?.iter().for_each(|why| shell.ui.warning(why));
+        report_missed_chains(&shell.session, shell.ui);
         if shell.format() == render::Format::Table {
             let scale = shell.session.database().time_scale();
             return shell.print(&drawing::text(&histograms, scale, shell.width()));

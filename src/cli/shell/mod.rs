@@ -116,7 +116,7 @@ pub(super) fn run(args: &ShellArgs, ui: &Ui) -> Result<u8> {
     let interrupt = if interactive { signals::flag() } else { signals::control().flag_shared() };
     let queries = queries_with_folders(&args.sql_path.folders)?;
     let (library, chains) = (Arc::clone(&queries), args.chains.as_deref());
-    let session = query::open(&args.database, &args.limits, library, chains, Arc::clone(&interrupt))?;
+    let session = query::open(&args.database, &args.limits, library, (chains, ui), Arc::clone(&interrupt))?;
     let session = query::with_files(session, &args.sql_path);
     let settings = Settings {
         format: Format::Auto,
@@ -187,7 +187,9 @@ impl Shell<'_> {
                 // Completion has to know the new names.
                 shell.opened += 1;
             }
-            shell.show(&schema, &mut result, &times)
+            shell.show(&schema, &mut result, &times)?;
+            query::report_missed_chains(&shell.session, shell.ui);
+            Ok(())
         })
     }
 
@@ -302,7 +304,7 @@ impl Shell<'_> {
     /// A new session with what the command line says.
     fn ready(&self, session: Session) -> Result<Session> {
         let session = session.with_interrupt(Arc::clone(&self.interrupt));
-        query::with_chains(query::with_files(session, &self.sql_path), self.chains.as_deref())
+        query::with_chains(query::with_files(session, &self.sql_path), self.chains.as_deref(), self.ui)
     }
 
     /// Names the open database.

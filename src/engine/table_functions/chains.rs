@@ -112,8 +112,8 @@ impl TableProvider for ChainsTable {
             return internal_err!("a session without a state");
         };
         let may_match = |column: &str, value: &str| filters.iter().all(|f| may_be(f, column, value));
-        let all = self.chains.get().map_or(&[][..], |chains| chains);
-        let chains: Arc<[Chain]> = all.iter().filter(|c| may_match("chain", &c.name)).cloned().collect();
+        let wanted = |chain: &&Chain| !chain.is_silent && may_match("chain", &chain.name);
+        let chains: Arc<[Chain]> = self.chains.read().iter().filter(wanted).cloned().collect();
         let mut parts: Vec<Arc<dyn PartitionStream>> = Vec::new();
         for recording in self.database.recordings().iter().filter(|r| may_match("recording", &r.name)) {
             if chains.is_empty() {

@@ -12,7 +12,7 @@ fn chain(name: &str, actions: &[&str]) -> Chain {
         source: None,
         instance: Instance::Any,
     };
-    Chain { name: name.into(), steps: actions.iter().map(step).collect() }
+    Chain { name: name.into(), steps: actions.iter().map(step).collect(), is_silent: false }
 }
 
 #[test]
@@ -42,8 +42,25 @@ fn chains_that_cannot_be_are_mistakes() {
     assert_eq!(message(&[chain("c", &["start"])]), "the chain 'c' has less than two steps");
     let good = chain("c", &["activate", "start"]);
     assert_eq!(message(&[good.clone(), good.clone()]), "two chains are called 'c'");
-    assert_eq!(message(&[chain("c", &["activate", "stat"])]), "there is no action of T_1 'stat'");
     let (_dir, session) = engine(&["r"]);
     let session = session.with_chains(std::slice::from_ref(&good)).unwrap();
     assert!(session.with_chains(&[good]).is_err(), "they are given once");
+}
+
+#[test]
+fn who_reads_rows_of_chains_without_any_is_known() {
+    let (_dir, session) = engine(&["r"]);
+    rows(&session, "SELECT count(*) FROM btf_event");
+    assert!(!session.take_missed_chains());
+    assert_eq!(rows(&session, "SELECT begin_at FROM chain_instance"), [""; 0]);
+    assert!(session.take_missed_chains() && !session.take_missed_chains());
+    let session = session.with_chains(&[chain("c", &["activate", "terminate"])]).unwrap();
+    assert!(!rows(&session, "SELECT begin_at FROM chain_instance").is_empty());
+    assert!(!session.take_missed_chains());
+    // A chain of which a step never happens has no rows.
+    let (_dir, session) = engine(&["r"]);
+    let silent = Chain { is_silent: true, ..chain("c", &["activate", "terminate"]) };
+    let session = session.with_chains(&[silent]).unwrap();
+    assert_eq!(rows(&session, "SELECT begin_at FROM chain_instance"), [""; 0]);
+    assert!(!session.take_missed_chains());
 }

@@ -79,7 +79,9 @@ impl QnxMapper {
             self.cores.push(Core { name, interrupts, running: None, frames: Vec::new(), vacated: None });
             if let Some((begin, end)) = self.last_gap {
                 // The gap was one of this core as well.
-                self.out.extend([name, interrupts].map(|core| Output::Gap { core, begin, end }));
+                let of_interrupts = (interrupts != name).then_some(interrupts);
+                let cores = std::iter::once(name).chain(of_interrupts);
+                self.out.extend(cores.map(|core| Output::Gap { core, begin, end }));
             }
         }
         match event.class {

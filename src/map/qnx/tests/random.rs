@@ -32,7 +32,14 @@ fn occupancy(run: &Run) -> Option<String> {
     for (output, line) in run.outputs.iter().zip(&run.lines) {
         let e = match output {
             Output::Event(e) | Output::Assumed(e) => e,
-            Output::Closing(_) | Output::Known(_) | Output::Lost { .. } | Output::Handler { .. } => continue,
+            Output::Known(known) => {
+                states.insert(known.process, known.state);
+                if known.state.on_core() {
+                    on.entry(known.core).or_default().push(known.process);
+                }
+                continue;
+            }
+            Output::Closing(_) | Output::Lost { .. } | Output::Handler { .. } => continue,
             Output::Gap { .. } => {
                 (on, runnables, states) = Default::default();
                 continue;

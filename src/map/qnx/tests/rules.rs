@@ -432,6 +432,7 @@ fn a_gap_cuts_and_nothing_is_known_after_it() {
         gap Core_X 3 10
         3, pid_10_T1, 0, R, K_SCHED_YIELD, 0, terminate, gap
         3, Core_0, 0, T, pid_10_T1, 0, preempt, gap
+        gap Core_1 3 10
         12, Core_1, 0, T, pid_10_T1, 0, resume
         13, Core_X, 0, T, pid_10_T2, 0, start, synth
         13, Core_X, 0, T, pid_10_T2, 0, wait, RECEIVE
