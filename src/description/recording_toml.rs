@@ -89,7 +89,7 @@ impl CoreDescription {
 
 /// A list of names, inline or in a file with one name per line.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "this takes a list of names, [\"a\", \"b\"], or { file = \"names.txt\" }")]
 pub enum NameList {
     /// `["a", "b"]`
     Names(Vec<String>),
@@ -122,7 +122,7 @@ impl Default for NameList {
 
 /// One file, or several.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "this takes the path of a file, or a list of them, [\"a.oil\", \"b.oil\"]")]
 pub enum FileList {
     /// `"app.oil"`
     One(String),

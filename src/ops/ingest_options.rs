@@ -46,6 +46,9 @@ pub struct Options {
     pub encoding: Option<Encoding>,
     /// Options of the formats.
     pub of_formats: OptionValues,
+    /// Cores, names or an operating system were given in addition to descriptions: only exports of a probe
+    /// take them.
+    pub described: bool,
     /// Which rows are kept; all when `None`.
     pub keep: Option<Keep>,
     /// Make the digest of each input, for table `source`.
@@ -66,6 +69,7 @@ impl Default for Options {
             format: None,
             encoding: None,
             of_formats: OptionValues::default(),
+            described: false,
             keep: None,
             digest: true,
             threads: 1,

@@ -121,6 +121,11 @@ fn check_options(format: Format, options: &Options, input: &Path) -> Result<()> 
             return Err(Error::usage(message).hint(hint));
         }
     }
+    if options.described && format.info().roles.is_empty() {
+        let message = format!("'{}' is a {}", input.display(), format.info().noun);
+        let hint = "--os, --core, --oil, --runnables and --signals describe exports of a probe";
+        return Err(Error::usage(message).hint(hint));
+    }
     Ok(())
 }
 

@@ -179,3 +179,49 @@ fn mistakes_and_contradictions_of_oil_are_said_with_their_place() {
         &["error: application.oil:1: column 1: no object of OIL is declared here; is this an OIL file?"],
     );
 }
+
+#[test]
+fn what_describes_exports_is_refused_for_other_traces() {
+    let bench = Bench::new();
+    bench.write("t.btf", "#version 2.2.1\n#timeScale ns\n0,Core_0,0,T,A,0,start\n");
+    let of_exports = [["--oil", "x.oil"], ["--signals", "S"], ["--runnables", "R"], ["--os", "osek"]];
+    for option in of_exports.iter().chain(&[["--data-radix", "hex"], ["--core", "name=Core_0"]]) {
+        let run = bench.run(&[&["ingest", "x.db", "t.btf"], &option[..]].concat());
+        assert_eq!(run.code, Some(2), "{option:?}\n{}", run.stderr);
+        assert!(run.stderr.contains(option[0]), "{}", run.stderr);
+    }
+    recording(&bench, "erika2/oil", &[]);
+    let run = bench.run(&["ingest", "x.db", "r", "--counter-bits", "32"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("--counter-bits"), "{}", run.stderr);
+    assert!(!bench.path().join("x.db").exists());
+}
+
+#[test]
+fn a_handler_of_category_2_is_not_one_of_category_1() {
+    let bench = Bench::new();
+    copy_dir(&root().join("demo/recording"), &bench.path().join("r"));
+    let count = "SELECT count(*) FROM btf_event";
+    says(&bench, &[], &[]);
+    let before = csv(&bench, count);
+    let path = bench.path().join("r/recording.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(
+        &path,
+        text.replace("category1_isrs = []", "category1_isrs = [\"EE_tc_system_timer_handler\"]"),
+    )
+    .unwrap();
+    says(&bench, &[], &["RUNNINGISR2 names 'EE_tc_system_timer_handler', so it is of category 2"]);
+    assert_eq!(csv(&bench, count), before);
+}
+
+#[test]
+fn a_text_in_place_of_a_list_is_explained() {
+    let bench = Bench::new();
+    copy_dir(&root().join("demo/recording"), &bench.path().join("r"));
+    let path = bench.path().join("r/recording.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("idle_tasks = \"T_2\"\n{text}")).unwrap();
+    let run = bench.run(&["ingest", "x.db", "r"]);
+    assert!(run.code != Some(0) && run.stderr.contains("takes a list of names"), "{}", run.stderr);
+}

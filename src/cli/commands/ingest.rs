@@ -146,6 +146,12 @@ pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
         format,
         encoding: Encoding::parse(&args.encoding),
         of_formats: args.of_formats.values.clone(),
+        described: over
+            != Description {
+                name: over.name.clone(),
+                idle_tasks: over.idle_tasks.clone(),
+                ..Description::default()
+            },
         keep: super::kernel::keep(&args.kernel)?,
         digest: !args.no_hash,
         threads: parse::threads(&args.limits),

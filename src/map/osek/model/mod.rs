@@ -245,6 +245,12 @@ impl Model {
             let near = near(nearest);
             model.unknown.push(format!("aliases: no rule needs '{path}' of the ORTI files{near}"));
         }
+        for name in of_category2(setup) {
+            if model.category1.remove(&name) {
+                let message = format!("category1_isrs: RUNNINGISR2 names '{name}', so it is of category 2");
+                model.unknown.push(message);
+            }
+        }
         model.described = model.described(setup);
         model
     }
@@ -335,6 +341,16 @@ impl Model {
     pub(super) fn slot(&self, slot: usize) -> &Slot {
         self.slots.slot(slot)
     }
+}
+
+/// The handlers that RUNNINGISR2 names.
+fn of_category2(setup: &Application) -> Vec<String> {
+    let types = setup.cores.iter().filter_map(|core| core.orti.as_ref()?.attribute_type("OS", "RUNNINGISR2"));
+    let name = |(label, value): (&String, &EnumValue)| match value {
+        EnumValue::Formula(symbol) => symbol.trim_start_matches('&').to_owned(),
+        EnumValue::Integer(_) => label.clone(),
+    };
+    types.flat_map(|ty| ty.elements()).map(|element| name((&element.label, &element.value))).collect()
 }
 
 /// Names of handlers that several OS images have: a symbol with several addresses, or in symbol tables that
