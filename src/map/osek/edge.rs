@@ -343,9 +343,8 @@ impl CoreEdge {
         let handler = |v: i64| m.isr_symbols.get(&(v as u64)).or_else(|| m.isr_labels.get(&v));
         let left = || self.unmatched.iter().filter(|(_, category1)| !category1).map(|(name, _)| *name);
         // A handler that is left later without having been entered did not begin when it was written.
-        let returned = self.isr_written.is_some_and(|value| {
-            is_none(value) || handler(value).is_some_and(|h| left().any(|name| model.names.text(name) == *h))
-        });
+        let returned = self.isr_written.filter(|value| !is_none(*value)).and_then(handler);
+        let returned = returned.is_some_and(|h| left().any(|name| model.names.text(name) == *h));
         let ended = match (self.returns_to, self.isr_written.filter(|_| returned)) {
             (None, None) => 0,
             (Some(outer), _) | (None, Some(outer)) => 1 + i64::from(!is_none(outer)),
@@ -368,7 +367,8 @@ impl CoreEdge {
             isrs.insert(outer, name.clone());
             nested -= 1;
         }
-        (isrs, returned || (self.nesting.is_some() && nested > 0))
+        let ended_unseen = self.isr_written.is_some_and(is_none) && isrs.is_empty();
+        (isrs, returned || ended_unseen || (self.nesting.is_some() && nested > 0))
     }
 }
 
