@@ -5,6 +5,7 @@ use super::entities::{Entities, Key, NO_INSTANCE};
 use super::report::{Findings, Step};
 use super::rules::Id;
 use super::software::{Frame, Process, Software, end};
+use crate::btf::EntityType;
 use crate::btf::spec::State;
 
 /// Maximum depth; beyond it, the outermost runnables are forgotten, so that memory is bounded.
@@ -35,7 +36,12 @@ impl Software {
             step.fault(findings, Id::RunnableOffCore, || format!("the process is {state}"));
         }
         let process = self.processes.entry(owner).or_default();
-        if legal && let Some((rule, other)) = order_fault(step, process) {
+        // What runs outside of processes runs on any core: there is no order.
+        let is_process = !matches!(entities.kind(owner.0), Some(EntityType::Simulation | EntityType::System));
+        if legal
+            && is_process
+            && let Some((rule, other)) = order_fault(step, process)
+        {
             step.fault(findings, rule, || {
                 let other = entities.named(other);
                 match rule {

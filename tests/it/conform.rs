@@ -141,6 +141,14 @@ fn what_a_gap_hides_breaks_no_rule() {
         bench.write("t.btf", [before, lock, after, middle, end].concat());
         assert_eq!(faults(&bench, "t.btf", None), Vec::<String>::new(), "{n}");
     }
+    // Where no process is known, runnables of two cores overlap.
+    let of_nobody =
+        |time: i64, runnable: &str, action: &str| format!("{time},SIM,-1,R,{runnable},0,{action}\n");
+    let overlapping =
+        [("R1", "start", 60), ("R2", "start", 61), ("R1", "terminate", 62), ("R2", "terminate", 63)];
+    let overlapping = overlapping.map(|(runnable, action, time)| of_nobody(time, runnable, action)).concat();
+    bench.write("t.btf", [head, &overlapping, end].concat());
+    assert_eq!(faults(&bench, "t.btf", None), Vec::<String>::new());
     // Without the gap, the second assignment lacks a request.
     bench.write("t.btf", [head, requests, held, end].concat());
     assert!(!faults(&bench, "t.btf", None).is_empty());
