@@ -40,6 +40,8 @@ fn occupancy(run: &Run) -> Option<String> {
                 continue;
             }
             Output::Closing(_) | Output::Lost { .. } | Output::Handler { .. } => continue,
+            // That of a core which occurs for the first time.
+            Output::Gap { begin, .. } if *begin < last => continue,
             Output::Gap { .. } => {
                 (on, runnables, states) = Default::default();
                 continue;
