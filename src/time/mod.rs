@@ -6,7 +6,6 @@ mod windows;
 
 #[cfg(feature = "engine")]
 pub use windows::TimeWindows;
-pub(crate) use windows::check_order;
 
 use std::fmt;
 
@@ -147,6 +146,15 @@ pub(crate) fn divide_half_even(number: u64, divisor: u64) -> (u64, bool) {
     let other_half = divisor - remainder;
     let up = remainder > other_half || remainder == other_half && quotient % 2 == 1;
     (quotient + u64::from(up), remainder != 0)
+}
+
+/// Why a window from an instant to before another one has no instant, if it has none.
+pub(crate) fn check_order(from: Option<i64>, to: Option<i64>) -> Result<(), &'static str> {
+    match from.zip(to) {
+        Some((from, to)) if from > to => Err("--from is later than --to"),
+        Some((from, to)) if from == to => Err("the window is empty: --from is not earlier than --to"),
+        _ => Ok(()),
+    }
 }
 
 /// Reads a time from the command line or a description: `412ms`, `1.5us`, `250 ns`, `-3s`, or a whole number

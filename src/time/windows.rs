@@ -71,15 +71,6 @@ impl TimeWindows {
     }
 }
 
-/// Why a window from an instant to before another one has no instant, if it has none.
-pub(crate) fn check_order(from: Option<i64>, to: Option<i64>) -> Result<(), &'static str> {
-    match from.zip(to) {
-        Some((from, to)) if from > to => Err("--from is later than --to"),
-        Some((from, to)) if from == to => Err("the window is empty: --from is not earlier than --to"),
-        _ => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
