@@ -302,8 +302,8 @@ def metrics_sql(bench):
 
 
 def distinct(bench):
-    """How many instances each target has, out of 100 million system events (at 1 GB): the same SQL over the same files"""
-    database, note = bench.inputs.btf_database(10)
+    """What each target has, each once, out of 10 million system events (at 1 GB): the same SQL over the same files"""
+    database, note = bench.inputs.btf_database(1)
     command = bench.btfdb_command("query", database, "-f", bench.sql / "distinct.sql")
     ours = Contender("btfdb", command, ours=True, startup="btfdb", answer=_rows(1))
     return _against_duckdb(bench, "distinct", ours, database, note, "btf_event", 10)
