@@ -206,7 +206,7 @@ pub enum Output {
     /// A system event.
     Event(Event),
     /// A system event that was not recorded, but keeps the rules of BTF across a gap, which BTF does not
-    /// have. Nothing is derived from it.
+    /// have: what is open ends, and an instance starts that may have run before. Nothing is derived from it.
     Closing(Event),
     /// The activation of an instance that was activated at an unknown time before: BTF wants one. Nothing is
     /// known of the instance until then, and it is never complete.
@@ -214,7 +214,7 @@ pub enum Output {
     /// What is known of an instance without an event. It is no event of BTF.
     Known(KnownState),
     /// The state of an instance is unknown from an instant on until its next event: what ends it may lie in a
-    /// gap of another core. It is no event of BTF.
+    /// gap, on another core. It is no event of BTF.
     Lost {
         /// The process and its instance.
         process: Actor,

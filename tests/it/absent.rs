@@ -3,13 +3,6 @@
 
 use crate::support::{Bench, Run, root};
 
-fn engine() -> Bench {
-    let bench = Bench::new();
-    bench.demo();
-    bench.ok(&["ingest", "engine.db", "recording", "-q"]);
-    bench
-}
-
 /// Runs, and insists on an exit code and texts in what is printed.
 fn says(bench: &Bench, args: &[&str], code: i32, texts: &[&str]) {
     let run = bench.run(args);
@@ -21,7 +14,7 @@ fn says(bench: &Bench, args: &[&str], code: i32, texts: &[&str]) {
 
 #[test]
 fn every_name_of_a_list_is_known_or_a_mistake() {
-    let bench = engine();
+    let bench = Bench::engine();
     for command in [
         &["metrics", "engine.db", "RT", "--entity"][..],
         &["metrics", "engine.db", "grasp", "--entity"],
@@ -43,7 +36,7 @@ fn every_name_of_a_list_is_known_or_a_mistake() {
 
 #[test]
 fn a_metric_says_what_it_has_no_samples_of() {
-    let bench = engine();
+    let bench = Bench::engine();
     let metric = |name, entity| ["metrics", "engine.db", name, "--entity", entity];
     let rt = "warning: ResponseTime has no samples of 'Core_1', a core; \
               it has those of tasks and interrupt service routines";
@@ -59,7 +52,7 @@ fn a_metric_says_what_it_has_no_samples_of() {
 
 #[test]
 fn charts_refuse_what_they_cannot_use() {
-    let bench = engine();
+    let bench = Bench::engine();
     let chart = |rest: &[&'static str]| [&["plot", "engine.db", "-o", "-", "--chart"], rest].concat();
     let rt = &["histogram", "ResponseTime"][..];
     let isrs = bench.ok(&chart(&[rt, &["--type", "I"]].concat())).stdout;
@@ -83,7 +76,7 @@ fn charts_refuse_what_they_cannot_use() {
 
 #[test]
 fn reasons_of_requirements_are_true() {
-    let bench = engine();
+    let bench = Bench::engine();
     bench.write(
         "limits.toml",
         r#"
@@ -129,7 +122,7 @@ upper = 60
 /// Both cores of the demo have a handler of one name (rule I9).
 #[test]
 fn handlers_that_cores_share_are_found_by_both_names() {
-    let bench = engine();
+    let bench = Bench::engine();
     let shared = "EE_TC_iirq_handler";
     for name in [shared, "Core_0.EE_TC_iirq_handler"] {
         let around = format!("ResponseTime:{name}");
@@ -186,7 +179,7 @@ fn filters_of_kernel_events_that_cannot_match_are_mistakes() {
 /// other recordings the database has, and chains without it are followed all the same.
 #[test]
 fn a_chain_of_a_task_that_never_ran_has_no_samples() {
-    let bench = engine();
+    let bench = Bench::engine();
     let chain = |name: &str, from: &str, rest: &str| {
         format!(
             "[[chain]]\nname = \"{name}\"\nsteps = [{{ entity = \"{from}\", action = \"start\" }}, \
@@ -240,7 +233,7 @@ fn a_chain_of_a_task_that_never_ran_has_no_samples() {
 
 #[test]
 fn deadlines_that_are_not_drawn_say_why() {
-    let bench = engine();
+    let bench = Bench::engine();
     let plot = |deadline: &str| {
         bench.write("d.toml", deadline);
         bench.run(&["plot", "engine.db", "--requirements", "d.toml", "-o", "x.svg", "--force"])
@@ -271,7 +264,7 @@ fn deadlines_that_are_not_drawn_say_why() {
 
 #[test]
 fn metrics_without_any_sample_say_so() {
-    let bench = engine();
+    let bench = Bench::engine();
     let missing = "warning: there are no event chains: --chains FILE gives them";
     says(&bench, &["metrics", "engine.db", "ChainAge"], 0, &["warning: ChainAge has no samples", missing]);
     says(&bench, &["query", "engine.db", "SELECT * FROM chain_instance"], 0, &[missing]);

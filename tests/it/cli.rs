@@ -3,13 +3,6 @@
 use crate::support::{Bench, Run, tree};
 use std::process::Stdio;
 
-fn engine() -> Bench {
-    let bench = Bench::new();
-    bench.demo();
-    bench.ok(&["ingest", "engine.db", "recording", "-q"]);
-    bench
-}
-
 #[test]
 fn ingest_reports_every_line() {
     let bench = Bench::new();
@@ -20,7 +13,7 @@ fn ingest_reports_every_line() {
 
 #[test]
 fn info_lists_tables() {
-    let run = engine().ok(&["info", "engine.db"]);
+    let run = Bench::engine().ok(&["info", "engine.db"]);
     // Sizes depend on the version of the compressor.
     let cut = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
     insta::assert_snapshot!(run.stdout.lines().map(cut).collect::<Vec<_>>().join("\n"));
@@ -28,7 +21,7 @@ fn info_lists_tables() {
 
 #[test]
 fn metrics_of_one_entity() {
-    let run = engine().ok(&["metrics", "engine.db", "responsetime", "StartDelay", "--entity", "T_4"]);
+    let run = Bench::engine().ok(&["metrics", "engine.db", "responsetime", "StartDelay", "--entity", "T_4"]);
     insta::assert_snapshot!(run.all());
 }
 
@@ -48,7 +41,7 @@ fn metrics_are_listed_and_shown() {
 
 #[test]
 fn query_formats() {
-    let bench = engine();
+    let bench = Bench::engine();
     let sql = "SELECT process, type, count(*) AS n FROM process_instance GROUP BY process, type ORDER BY n DESC LIMIT 2";
     let mut all = String::new();
     for format in ["auto", "table", "csv", "tsv", "json", "jsonl"] {
@@ -64,7 +57,7 @@ fn query_formats() {
 
 #[test]
 fn a_database_in_the_folder_above_is_read() {
-    let bench = engine();
+    let bench = Bench::engine();
     let below = bench.path().join("below");
     std::fs::create_dir(&below).unwrap();
     for args in [
@@ -78,7 +71,7 @@ fn a_database_in_the_folder_above_is_read() {
 
 #[test]
 fn sql_that_begins_with_a_comment_is_no_option() {
-    let bench = engine();
+    let bench = Bench::engine();
     for sql in ["-- cores\nSELECT count(*) AS n FROM recording", "--n\nSELECT 1 AS n"] {
         let run = bench.run(&["query", "engine.db", sql, "--format", "csv"]);
         assert_eq!((run.code, run.stdout.as_str()), (Some(0), "n\n1"), "{}", run.all());
@@ -89,7 +82,7 @@ fn sql_that_begins_with_a_comment_is_no_option() {
 
 #[test]
 fn query_errors_name_the_place() {
-    let bench = engine();
+    let bench = Bench::engine();
     let run = bench.run(&["query", "engine.db", "SELECT proces FROM process_instance"]);
     insta::assert_snapshot!(run.all());
     let run = bench.run(&["query", "engine.db", "SELECT 1 FORM x"]);
@@ -100,7 +93,7 @@ fn query_errors_name_the_place() {
 
 #[test]
 fn usage_errors_exit_with_2() {
-    let bench = engine();
+    let bench = Bench::engine();
     for args in [
         &["export", "engine.db", "-o", "x.btf", "--from", "nonsense"][..],
         &["export", "engine.db", "-o", "x.btf", "--recording", "nobody"],
@@ -119,7 +112,7 @@ fn usage_errors_exit_with_2() {
 
 #[test]
 fn slices_are_half_open_and_concatenate_to_the_whole() {
-    let bench = engine();
+    let bench = Bench::engine();
     let events = |args: &[&str]| -> Vec<String> {
         let run = bench.ok(&[&["export", "engine.db", "-o", "-"][..], args].concat());
         run.stdout.lines().filter(|l| !l.starts_with('#')).map(str::to_owned).collect()
@@ -146,7 +139,7 @@ fn slices_are_half_open_and_concatenate_to_the_whole() {
 
 #[test]
 fn exported_tables_are_complete() {
-    let bench = engine();
+    let bench = Bench::engine();
     bench.ok(&["export", "engine.db", "--table", "process_state", "-o", "s.csv"]);
     let csv = std::fs::read_to_string(bench.path().join("s.csv")).unwrap();
     let count = bench.ok(&["query", "engine.db", "SELECT count(*) FROM process_state"]).stdout;
@@ -155,7 +148,7 @@ fn exported_tables_are_complete() {
 
 #[test]
 fn mapping_again_gives_the_same_bytes_and_keeps_findings() {
-    let bench = engine();
+    let bench = Bench::engine();
     let events = |b: &Bench| b.ok(&["export", "engine.db", "-o", "-"]).stdout;
     let before = events(&bench);
     bench.ok(&["map", "engine.db", "-q"]);
@@ -167,7 +160,7 @@ fn mapping_again_gives_the_same_bytes_and_keeps_findings() {
 
 #[test]
 fn a_removed_recording_leaves_nothing() {
-    let bench = engine();
+    let bench = Bench::engine();
     bench.ok(&["remove", "engine.db", "--recording", "demo", "-q"]);
     let left: Vec<_> = tree(&bench.path().join("engine.db")).into_iter().map(|f| f.0).collect();
     assert!(left.iter().all(|p| p.extension().is_none_or(|e| e != "parquet")), "{left:?}");
@@ -204,7 +197,7 @@ fn a_pipe_and_compressed_files_give_the_same_tables() {
 
 #[test]
 fn without_digests_only_the_digests_are_missing() {
-    let bench = engine();
+    let bench = Bench::engine();
     bench.ok(&["export", "engine.db", "-o", "trace.btf", "-q"]);
     for (input, sources) in [("recording", 4), ("trace.btf", 1)] {
         let tables = |db: &str, options: &[&str]| {
@@ -228,7 +221,7 @@ fn without_digests_only_the_digests_are_missing() {
 
 #[test]
 fn a_broken_pipe_is_silent() {
-    let bench = engine();
+    let bench = Bench::engine();
     let program = env!("CARGO_BIN_EXE_btfdb");
     let line = format!(
         "'{program}' export engine.db -o - | head -n 1; '{program}' query engine.db 'SELECT * FROM data_event' | head -n 1"

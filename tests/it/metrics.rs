@@ -26,13 +26,6 @@ const SUMMARY_COLUMNS: [&str; 19] = [
     "max_at",
 ];
 
-fn engine() -> Bench {
-    let bench = Bench::new();
-    bench.demo();
-    bench.ok(&["ingest", "engine.db", "recording", "-q"]);
-    bench
-}
-
 /// A metric, and a view that it reads.
 const WRITES: &str = "-- How often a signal is written.\n-- unit: count\n-- fold: sum\n-- alias: WR Of ours.\n\
                       SELECT recording, signal AS entity, 'SIG' AS type, CAST(NULL AS VARCHAR) AS core, 0 AS instance,\n\
@@ -43,7 +36,7 @@ const WRITTEN: &str = "-- One row per write.\n-- column: recording text Recordin
                        WHERE target_type = 'SIG' AND action = 'write'\n";
 
 fn with_files() -> Bench {
-    let bench = engine();
+    let bench = Bench::engine();
     bench.write("mine/signals/written.sql", WRITTEN);
     bench.write("mine/Writes.sql", WRITES);
     bench
@@ -53,7 +46,8 @@ fn with_files() -> Bench {
 fn json_is_as_it_is_documented() {
     let page = std::fs::read_to_string(root().join("docs/metrics.md")).unwrap();
     let example = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
-    let run = engine().ok(&["metrics", "engine.db", "ResponseTime", "--entity", "T_5", "--format", "json"]);
+    let run =
+        Bench::engine().ok(&["metrics", "engine.db", "ResponseTime", "--entity", "T_5", "--format", "json"]);
     let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     assert_eq!(parse(&run.stdout), parse(example), "{}", run.stdout);
     // A parser does not show the order of keys.
@@ -77,7 +71,7 @@ fn json_is_as_it_is_documented() {
 
 #[test]
 fn windows_of_a_part() {
-    let bench = engine();
+    let bench = Bench::engine();
     let run = bench.ok(&[
         "metrics",
         "engine.db",
@@ -117,7 +111,7 @@ fn windows_of_a_part() {
 
 #[test]
 fn histograms_are_bars_or_rows() {
-    let bench = engine();
+    let bench = Bench::engine();
     let args = ["metrics", "engine.db", "ResponseTime", "--entity", "T_5", "--histogram"];
     let table = bench.ok(&[&args[..], &["--format", "table"]].concat());
     assert!(

@@ -93,17 +93,10 @@ fn two_control_units_have_the_orti_files_that_the_description_gives_them() {
     );
 }
 
-fn engine() -> Bench {
-    let bench = Bench::new();
-    bench.demo();
-    bench.ok(&["ingest", "engine.db", "recording", "-q"]);
-    bench
-}
-
 /// Every command that takes the option refuses what selects nothing, and names the next step.
 #[test]
 fn what_selects_nothing_is_an_error_in_every_command() {
-    let bench = engine();
+    let bench = Bench::engine();
     let export = ["export", "engine.db", "-o", "x.btf"];
     let plot = ["plot", "engine.db", "-o", "x.svg"];
     let chart = ["plot", "engine.db", "-o", "x.svg", "--chart", "histogram", "ResponseTime"];
@@ -148,7 +141,7 @@ fn what_selects_nothing_is_an_error_in_every_command() {
 /// Both cores of the demo have a handler for calls of the other one: `EE_TC_iirq_handler`, at two addresses.
 #[test]
 fn isrs_of_one_name_are_a_process_on_each_core() {
-    let bench = engine();
+    let bench = Bench::engine();
     let csv = |sql: &str| bench.ok(&["query", "engine.db", sql, "--format", "csv"]).stdout;
     let processes = csv(
         "SELECT process, core, count(*) AS n, min(instance) AS first, max(instance) AS last FROM process_instance \

@@ -3,13 +3,6 @@
 use crate::support::{Bench, root};
 use roxmltree::{Document, Node};
 
-fn engine() -> Bench {
-    let bench = Bench::new();
-    bench.demo();
-    bench.ok(&["ingest", "engine.db", "recording", "-q"]);
-    bench
-}
-
 fn plot(bench: &Bench, args: &[&str]) -> String {
     bench.ok(&[&["plot", "engine.db", "-q", "-o", "-"], args].concat()).stdout
 }
@@ -51,7 +44,7 @@ fn rare_events_are_drawn_in_every_spelling() {
 
 #[test]
 fn an_svg_shows_what_the_database_has() {
-    let bench = engine();
+    let bench = Bench::engine();
     for window in [&[][..], &["--from", "80ms", "--to", "130ms"], &["--width", "320"]] {
         let svg = plot(&bench, window);
         let document = Document::parse(&svg).unwrap();
@@ -87,7 +80,7 @@ fn an_svg_shows_what_the_database_has() {
 
 #[test]
 fn files_are_of_the_format_that_their_name_says() {
-    let bench = engine();
+    let bench = Bench::engine();
     bench.ok(&["plot", "engine.db", "-o", "all.svg"]);
     let svg = std::fs::read_to_string(bench.path().join("all.svg")).unwrap();
     Document::parse(&svg).unwrap();
@@ -130,7 +123,7 @@ fn files_are_of_the_format_that_their_name_says() {
 
 #[test]
 fn a_pdf_is_one_page_of_the_size_of_the_picture() {
-    let bench = engine();
+    let bench = Bench::engine();
     bench.ok(&["plot", "engine.db", "-o", "all.pdf", "--width", "1000"]);
     let pdf = std::fs::read(bench.path().join("all.pdf")).unwrap();
     let text = String::from_utf8_lossy(&pdf);
@@ -151,7 +144,7 @@ fn colours(svg: &str, id: &str) -> std::collections::BTreeMap<String, String> {
 
 #[test]
 fn a_colour_means_one_process_in_every_window() {
-    let bench = engine();
+    let bench = Bench::engine();
     let around = |from: &str, to: &str| colours(&plot(&bench, &["--from", from, "--to", to]), "core:Core_1");
     let (a, b) = (around("17ms", "21ms"), around("57ms", "61ms"));
     assert!(a.len() > 1 && b.len() > 1, "{a:?} {b:?}");
@@ -250,7 +243,7 @@ fn several_recordings_are_under_each_other_on_one_axis() {
 
 #[test]
 fn the_window_around_an_instance_is_said() {
-    let bench = engine();
+    let bench = Bench::engine();
     let run = bench.ok(&["plot", "engine.db", "-o", "worst.svg", "--around", "ResponseTime:T_4:max"]);
     assert_eq!(
         run.stderr.lines().next().unwrap(),
@@ -265,7 +258,7 @@ fn the_window_around_an_instance_is_said() {
 
 #[test]
 fn deadlines_come_from_requirements() {
-    let bench = engine();
+    let bench = Bench::engine();
     bench.write("limits.toml", "[[deadline]]\nentity = 'T_4'\ndeadline = '3ms'\n");
     let svg = plot(&bench, &["--requirements", "limits.toml", "--entity", "T_4", "--rows", "task"]);
     let document = Document::parse(&svg).unwrap();
@@ -279,7 +272,7 @@ fn deadlines_come_from_requirements() {
 
 #[test]
 fn charts_count_what_the_metrics_count() {
-    let bench = engine();
+    let bench = Bench::engine();
     let svg = plot(&bench, &["--chart", "histogram", "ResponseTime", "--entity", "T_5"]);
     let document = Document::parse(&svg).unwrap();
     let bars = document.descendants().filter(|n| n.attribute("class") == Some("bar-of"));
@@ -304,7 +297,7 @@ fn charts_count_what_the_metrics_count() {
 
 #[test]
 fn charts_of_loads_reach_the_edges() {
-    let bench = engine();
+    let bench = Bench::engine();
     for window in [&[][..], &["--from", "7ms", "--to", "95ms"], &["--window", "30ms"], &["--window", "1s"]] {
         let svg = plot(&bench, &[&["--chart", "load", "--width", "1000"][..], window].concat());
         let document = Document::parse(&svg).unwrap();
@@ -332,7 +325,7 @@ fn charts_of_loads_reach_the_edges() {
 
 #[test]
 fn the_picture_of_the_readme_is_up_to_date() {
-    let bench = engine();
+    let bench = Bench::engine();
     let args = ["--around", "ResponseTime:T_4", "--type", "C,I,T,R", "--width", "1000"];
     let svg = plot(&bench, &args);
     let path = root().join("docs/demo.svg");
@@ -345,7 +338,7 @@ fn the_picture_of_the_readme_is_up_to_date() {
 
 #[test]
 fn a_database_that_is_damaged_is_an_error() {
-    let bench = engine();
+    let bench = Bench::engine();
     let dir = bench.path().join("engine.db/process_state/recording=demo");
     let file = std::fs::read_dir(dir).unwrap().next().unwrap().unwrap().path();
     let bytes = std::fs::read(&file).unwrap();

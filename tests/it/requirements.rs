@@ -3,13 +3,6 @@
 
 use crate::support::{Bench, root};
 
-fn engine() -> Bench {
-    let bench = Bench::new();
-    bench.demo();
-    bench.ok(&["ingest", "engine.db", "recording", "-q"]);
-    bench
-}
-
 /// One of each kind, with bounds that the recording misses.
 const VIOLATED: &str = r#"
 [[limit]]
@@ -56,14 +49,14 @@ fn check(bench: &Bench, format: &str) -> crate::support::Run {
 
 #[test]
 fn requirements_that_are_kept_exit_with_0() {
-    let bench = engine();
+    let bench = Bench::engine();
     bench.write("limits.toml", std::fs::read(root().join("demo/limits.toml")).unwrap());
     insta::assert_snapshot!(check(&bench, "table").all());
 }
 
 #[test]
 fn requirements_that_are_violated_exit_with_3() {
-    let bench = engine();
+    let bench = Bench::engine();
     bench.write("limits.toml", VIOLATED);
     insta::assert_snapshot!("violated_table", check(&bench, "table").all());
     insta::assert_snapshot!("violated_junit", check(&bench, "junit").all());
@@ -79,7 +72,7 @@ fn requirements_that_are_violated_exit_with_3() {
 
 #[test]
 fn mistakes_are_errors_with_a_suggestion() {
-    let bench = engine();
+    let bench = Bench::engine();
     let mut all = String::new();
     for (from, to) in [
         ("\"T_4\"\nlower", "\"T4\"\nlower"),
@@ -106,7 +99,7 @@ fn mistakes_are_errors_with_a_suggestion() {
 
 #[test]
 fn chains_are_a_table_and_metrics() {
-    let bench = engine();
+    let bench = Bench::engine();
     bench.write("limits.toml", VIOLATED);
     bench.write("no_chains.toml", "[[deadline]]\nentity = \"T_5\"\ndeadline = 1\n");
     let outcomes = "SELECT outcome, count(*) AS n, min(age) AS youngest, max(reaction) AS slowest \
@@ -235,7 +228,7 @@ fn a_requirement_of_what_is_not_there_is_a_row_and_the_rest_is_judged() {
 /// T_1 is a task of the ORTI file that does not run in the demo.
 #[test]
 fn a_task_that_the_description_has_and_that_never_ran_has_no_samples() {
-    let bench = engine();
+    let bench = Bench::engine();
     let deadline =
         |entity: &str, bound: &str| format!("[[deadline]]\nentity = \"{entity}\"\ndeadline = \"{bound}\"\n");
     bench.write("limits.toml", [deadline("T_2", "2ms"), deadline("T_1", "1ms")].concat());
@@ -254,7 +247,7 @@ fn a_task_that_the_description_has_and_that_never_ran_has_no_samples() {
 /// A bound in a unit that the metric does not have would be kept for ever.
 #[test]
 fn bounds_are_in_the_unit_of_what_they_bound() {
-    let bench = engine();
+    let bench = Bench::engine();
     let limit = |rest: &str| format!("[[limit]]\n{rest}\n");
     let period = |period: &str, jitter: &str| {
         format!("[[period]]\nentity = \"T_5\"\nperiod = {period}\njitter = {jitter}\n")

@@ -5,13 +5,6 @@ use crate::support::{Bench, Run};
 use std::io::Write;
 use std::process::Stdio;
 
-fn engine() -> Bench {
-    let bench = Bench::new();
-    bench.demo();
-    bench.ok(&["ingest", "engine.db", "recording", "-q"]);
-    bench
-}
-
 /// Pipes a script into the shell.
 fn piped(bench: &Bench, script: &str) -> Run {
     let mut child = bench
@@ -81,7 +74,7 @@ const EFFECTS: &[(&str, &str)] = &[
 
 #[test]
 fn every_command_has_an_effect() {
-    let bench = engine();
+    let bench = Bench::engine();
     bench.write("two.sql", "SELECT 'two' AS\n  word;\n");
     for (script, effect) in EFFECTS {
         let shown = shows(&bench, script);
@@ -96,7 +89,7 @@ fn every_command_has_an_effect() {
 
 #[test]
 fn quitting_stops() {
-    assert!(!shows(&engine(), "SELECT 'before';\n.exit\nSELECT 'after';").contains("after"));
+    assert!(!shows(&Bench::engine(), "SELECT 'before';\n.exit\nSELECT 'after';").contains("after"));
 }
 
 #[test]
@@ -104,12 +97,12 @@ fn scripts_mix_statements_and_commands() {
     let script = "-- The busiest tasks.\nSELECT process, count(*) AS n\nFROM process_instance -- ; not here\n\
                   WHERE type = 'T'\nGROUP BY process ORDER BY n DESC, process LIMIT 2;\n\n\
                   .mode jsonl\nSELECT ';' AS a; SELECT 2 AS b;\n.mode table\nSELECT 3 AS last";
-    insta::assert_snapshot!(piped(&engine(), script).all());
+    insta::assert_snapshot!(piped(&Bench::engine(), script).all());
 }
 
 #[test]
 fn the_first_error_ends_a_script_and_names_its_line() {
-    let bench = engine();
+    let bench = Bench::engine();
     let script = "SELECT 1;\n\nSELECT time,\n  targt\nFROM btf_event;\nSELECT 'never';\n";
     insta::assert_snapshot!(piped(&bench, script).all());
     for (script, message) in [
@@ -138,12 +131,12 @@ fn the_first_error_ends_a_script_and_names_its_line() {
 
 #[test]
 fn commands_that_do_not_exist_are_guessed() {
-    insta::assert_snapshot!(piped(&engine(), ".shema gap").all());
+    insta::assert_snapshot!(piped(&Bench::engine(), ".shema gap").all());
 }
 
 #[test]
 fn files_read_files_but_not_for_ever() {
-    let bench = engine();
+    let bench = Bench::engine();
     bench.write("inner.sql", "SELECT 1 AS inner;\n.nonsense\n");
     bench.write("outer.sql", "\n.read inner.sql\n");
     let run = piped(&bench, "SELECT 0;\n.read outer.sql\n");
@@ -159,7 +152,7 @@ fn files_read_files_but_not_for_ever() {
 
 #[test]
 fn results_go_to_files() {
-    let bench = engine();
+    let bench = Bench::engine();
     let read = |name: &str| std::fs::read_to_string(bench.path().join(name)).unwrap();
     let shown = shows(&bench, ".once 'a file.csv'\nSELECT 1 AS a;\nSELECT 2 AS b;");
     assert_eq!((shown.as_str(), read("a file.csv").as_str()), ("b\n2", "a\n1\n"));
@@ -179,7 +172,7 @@ fn results_go_to_files() {
 
 #[test]
 fn slices_are_those_of_the_export_command() {
-    let bench = engine();
+    let bench = Bench::engine();
     bench.ok(&["export", "engine.db", "--from", "117ms", "--to", "120ms", "-o", "a.btf"]);
     shows(&bench, ".export b.btf 117ms 120ms\n.export c.btf --from 117ms --to 120ms --recording demo;");
     let read = |name: &str| std::fs::read(bench.path().join(name)).unwrap();
@@ -193,12 +186,12 @@ fn times_are_shown_in_units() {
                   FROM process_state WHERE process = 'T_5' AND begin_at > 117000000 ORDER BY begin_at LIMIT 3;\n\
                   .metric ResponseTime T_5\n.unit ticks\nSELECT max(begin_at) AS last FROM process_state;\n\
                   .unit us\n.mode csv\nSELECT max(begin_at) AS last FROM process_state;";
-    insta::assert_snapshot!(shows(&engine(), script));
+    insta::assert_snapshot!(shows(&Bench::engine(), script));
 }
 
 #[test]
 fn statements_cannot_write() {
-    let bench = engine();
+    let bench = Bench::engine();
     let before = crate::support::tree(&bench.path().join("engine.db"));
     for sql in [
         "CREATE TABLE gap AS SELECT 1 AS one;",
@@ -216,7 +209,7 @@ fn statements_cannot_write() {
 
 #[test]
 fn an_empty_script_does_nothing() {
-    let bench = engine();
+    let bench = Bench::engine();
     for script in ["", "\n\n", "-- only a note\n", ";;\n"] {
         assert_eq!(shows(&bench, script), "");
     }

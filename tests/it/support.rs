@@ -51,6 +51,14 @@ impl Bench {
         to
     }
 
+    /// A folder with that recording, and with `engine.db`, which holds it.
+    pub fn engine() -> Self {
+        let bench = Self::new();
+        bench.demo();
+        bench.ok(&["ingest", "engine.db", "recording", "-q"]);
+        bench
+    }
+
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -3,16 +3,9 @@
 
 use crate::support::Bench;
 
-fn engine() -> Bench {
-    let bench = Bench::new();
-    bench.demo();
-    bench.ok(&["ingest", "engine.db", "recording", "-q"]);
-    bench
-}
-
 #[test]
 fn columns_may_have_one_name() {
-    let bench = engine();
+    let bench = Bench::engine();
     let first = |sql: &str| {
         let run = bench.ok(&["query", "engine.db", sql, "--format", "csv"]);
         run.stdout.lines().take(2).map(str::to_owned).collect::<Vec<_>>().join("|")
@@ -44,7 +37,7 @@ fn columns_may_have_one_name() {
 /// The engine has one name for `x` and `CAST(x AS DOUBLE)`, and for a function and its other spelling.
 #[test]
 fn columns_that_the_engine_names_alike_are_two() {
-    let bench = engine();
+    let bench = Bench::engine();
     let of = |sql: &str| {
         let run = bench.ok(&["query", "engine.db", sql, "--format", "csv"]);
         run.stdout.lines().take(2).map(str::to_owned).collect::<Vec<_>>().join("|")
@@ -85,7 +78,7 @@ fn columns_that_the_engine_names_alike_are_two() {
 
 #[test]
 fn order_by_finds_every_column() {
-    let bench = engine();
+    let bench = Bench::engine();
     let rows = |sql: &str| bench.ok(&["query", "engine.db", sql, "--format", "csv"]).stdout;
     let by = |order: &str| {
         rows(&format!(
@@ -108,7 +101,7 @@ fn order_by_finds_every_column() {
 
 #[test]
 fn files_have_a_column_of_each_name() {
-    let bench = engine();
+    let bench = Bench::engine();
     let sql = "SELECT a.process, b.process FROM process_state a JOIN process_state b ON a.process < b.process ORDER BY 1, 2 LIMIT 1";
     let both = bench.ok(&["query", "engine.db", sql, "--format", "csv"]).stdout;
     let (header, row) = both.split_once('\n').unwrap();

@@ -3,13 +3,6 @@
 
 use crate::support::{Bench, Run};
 
-fn engine() -> Bench {
-    let bench = Bench::new();
-    bench.demo();
-    bench.ok(&["ingest", "engine.db", "recording", "-q"]);
-    bench
-}
-
 fn shell(bench: &Bench, script: &str) -> Run {
     let script = std::fs::File::open(bench.write("script.sql", script)).unwrap();
     let output = bench.command().args(["shell", "engine.db"]).stdin(script).output().unwrap();
@@ -18,7 +11,7 @@ fn shell(bench: &Bench, script: &str) -> Run {
 
 #[test]
 fn columns_are_named_as_typed() {
-    let bench = engine();
+    let bench = Bench::engine();
     let header = |sql: &str| {
         let run = bench.ok(&["query", "engine.db", sql, "--format", "csv"]);
         run.stdout.lines().next().unwrap_or_default().to_owned()
@@ -41,7 +34,7 @@ fn columns_are_named_as_typed() {
 
 #[test]
 fn times_are_shown_in_a_unit() {
-    let bench = engine();
+    let bench = Bench::engine();
     let sql = "SELECT process, activate_at, count(*) AS n FROM process_instance WHERE process = 'T_5' AND activate_at = 117001190 GROUP BY process, activate_at";
     let run = bench.ok(&["query", "engine.db", sql, "--unit", "ms"]);
     assert_eq!(run.stdout, "process,activate_at [ms],n\nT_5,117.001190,1");
@@ -66,7 +59,7 @@ fn times_are_shown_in_a_unit() {
 
 #[test]
 fn the_name_of_a_file_says_what_is_in_it() {
-    let bench = engine();
+    let bench = Bench::engine();
     let sql = "SELECT 'a|b' AS x, 1 AS n";
     for (name, begin) in [
         ("q.parquet", "PAR1"),
@@ -119,7 +112,7 @@ fn the_name_of_a_file_says_what_is_in_it() {
 
 #[test]
 fn files_in_the_current_folder_can_be_read() {
-    let bench = engine();
+    let bench = Bench::engine();
     bench.write("limits.csv", "task;limit\nT_4;3000000\nT_5;3000000\n");
     let sql = "SELECT task, count(*) AS late FROM process_instance JOIN read_csv('limits.csv') ON task = process WHERE terminate_at - activate_at > \"limit\" GROUP BY task";
     let late = bench.ok(&["query", "engine.db", sql]).stdout;
@@ -160,7 +153,7 @@ fn files_in_the_current_folder_can_be_read() {
 
 #[test]
 fn views_and_tables_of_a_session_leave_the_database_alone() {
-    let bench = engine();
+    let bench = Bench::engine();
     let before = crate::support::tree(&bench.path().join("engine.db"));
     let sql = "CREATE TABLE late AS SELECT process, terminate_at - activate_at AS r FROM process_instance WHERE terminate_at - activate_at > 3ms; CREATE VIEW n AS SELECT count(*) AS n FROM late; SELECT * FROM n";
     assert_eq!(bench.ok(&["query", "engine.db", sql, "-o", "n.csv"]).stdout, "");
@@ -179,7 +172,7 @@ fn views_and_tables_of_a_session_leave_the_database_alone() {
 /// What users read never has values as Rust prints them.
 #[test]
 fn errors_have_a_next_step() {
-    let bench = engine();
+    let bench = Bench::engine();
     for (sql, message, hint) in [
         ("INSERT INTO gap VALUES (1)", "INSERT", "btfdb ingest"),
         ("DELETE FROM gap", "DELETE", "btfdb ingest"),
@@ -271,7 +264,7 @@ fn errors_have_a_next_step() {
 
 #[test]
 fn parameters_that_are_texts_are_named() {
-    let bench = engine();
+    let bench = Bench::engine();
     let sql = "SELECT * FROM core_peak";
     let run = bench.run(&["query", "engine.db", sql, "--param", "window=abc", "--param", "step=1ms"]);
     assert_eq!(run.code, Some(1), "{}", run.all());
@@ -282,7 +275,7 @@ fn parameters_that_are_texts_are_named() {
 
 #[test]
 fn parameters_with_a_wrong_name_are_noticed() {
-    let bench = engine();
+    let bench = Bench::engine();
     let peak = |name: &str| {
         let (window, sql) = (format!("{name}=10ms"), "SELECT count(*) AS n FROM core_peak");
         bench.run(&["query", "engine.db", sql, "--param", &window, "--param", "step=1ms"])
@@ -299,7 +292,7 @@ fn parameters_with_a_wrong_name_are_noticed() {
 
 #[test]
 fn files_that_are_no_text_are_named() {
-    let bench = engine();
+    let bench = Bench::engine();
     for (bytes, what, hint) in [
         (&b"\x1f\x8b\x08\x00task"[..], "compressed with gzip", "gunzip"),
         (b"\xff\xfet\x00,\x00\n\x00", "UTF-16", "iconv"),
@@ -315,7 +308,7 @@ fn files_that_are_no_text_are_named() {
 
 #[test]
 fn a_summary_has_ticks_and_says_so() {
-    let bench = engine();
+    let bench = Bench::engine();
     let sql = "SUMMARIZE SELECT begin_at, instance FROM process_state";
     let (ticks, ms) =
         (bench.ok(&["query", "engine.db", sql]), bench.ok(&["query", "engine.db", sql, "--unit", "ms"]));
@@ -330,7 +323,7 @@ fn a_summary_has_ticks_and_says_so() {
 
 #[test]
 fn the_table_of_grasp_is_in_a_unit() {
-    let bench = engine();
+    let bench = Bench::engine();
     let run = bench.ok(&["metrics", "engine.db", "grasp", "--entity", "T_2", "--unit", "ms"]);
     assert!(run.stdout.contains("\ndemo,T_2,0.877762000,"), "{}", run.stdout);
     assert!(run.stdout.ends_with(",9,ms"), "{}", run.stdout);
@@ -341,7 +334,7 @@ fn the_table_of_grasp_is_in_a_unit() {
 
 #[test]
 fn entities_are_lists_and_patterns() {
-    let bench = engine();
+    let bench = Bench::engine();
     let entities = |args: &[&str]| {
         let run = bench.ok(args);
         let mut names: Vec<String> =
@@ -382,7 +375,7 @@ fn completions_and_man_pages_are_printed() {
 
 #[test]
 fn info_is_also_for_programs() {
-    let bench = engine();
+    let bench = Bench::engine();
     let run = bench.ok(&["info", "engine.db", "--format", "json"]);
     let info: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(info["time_scale"], "ns");
@@ -394,7 +387,7 @@ fn info_is_also_for_programs() {
 
 #[test]
 fn the_shell_draws() {
-    let bench = engine();
+    let bench = Bench::engine();
     let run = shell(&bench, ".plot w.svg 117ms 120ms --type C,T\n.plot l.svg --chart load\n");
     assert_eq!(run.code, Some(0), "{}", run.all());
     for name in ["w.svg", "l.svg"] {
