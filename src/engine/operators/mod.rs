@@ -31,6 +31,7 @@ pub(crate) use key_interner::KeyInterner;
 pub(super) use key_order::OutOfOrder;
 pub(super) use key_type::key_type;
 pub(super) use keyed_window::KeyedWindowExec;
+pub(super) use one_input::one_input;
 pub(super) use pair::{Pair, columns_of_pairs};
 pub(super) use reorder::ReorderExec;
 pub(super) use streaming::{StreamingExec, StreamingOperator};

@@ -41,4 +41,4 @@ macro_rules! one_input {
         }
     };
 }
-pub(super) use one_input;
+pub(in crate::engine) use one_input;
