@@ -104,6 +104,11 @@ impl ExportRequest {
                     .hint(format!("use --format {}", owner.info().name)));
             }
         }
+        let of_system = !self.selection.entities.is_empty() || !self.selection.types.is_empty();
+        if exporter.info().content == Content::KernelEvents && of_system {
+            return Err(Error::usage("--entity and --type select system events, not those of a kernel")
+                .hint("events of a kernel are selected by --class, --event, --pid and --tid"));
+        }
         let has_kernel_events =
             exporter.info().content == Content::KernelEvents || self.table == tables::KERNEL_EVENT.name;
         if !self.kernel_filter.is_all() && !has_kernel_events {
