@@ -3,6 +3,7 @@
 //! shows can tell what held before (rules L1 to L5, H2, I6; docs/mapping.md).
 
 use super::after::After;
+use super::coverage::is_about_the_end;
 use super::describe::time_range;
 use super::forget::forget_mapping;
 use super::ingest_options::Options;
@@ -213,8 +214,13 @@ impl Continued {
     }
 
     /// Removes what was mapped of the pieces before; returns the findings that stay. The next mapping also
-    /// knows `idle_tasks`, which came with this piece.
-    pub fn forget_mapping(&self, tx: &mut Transaction, idle_tasks: Vec<String>) -> Result<Vec<RecordBatch>> {
+    /// knows `idle_tasks`, which came with this piece, as did `inputs`.
+    pub fn forget_mapping(
+        &self,
+        tx: &mut Transaction,
+        inputs: &[ReadInput],
+        idle_tasks: Vec<String>,
+    ) -> Result<Vec<RecordBatch>> {
         let mut native_tables: &[&TableSpec] = &[];
         if let Some(mut setup) = MappingSetup::read(tx, &self.name)? {
             if let Some(mapper) = &setup.mapper {
@@ -227,7 +233,7 @@ impl Continued {
                 setup.write(tx, &self.name)?;
             }
         }
-        forget_mapping(tx, &self.name, native_tables)
+        forget_mapping(tx, &self.name, native_tables, |code, message| is_about_the_end(code, message, inputs))
     }
 
     /// The ends of the inputs that `inputs` go on with.

@@ -4,7 +4,8 @@
 //! At times that an earlier one has, too, nothing is derived from the later one: a core has one load, and an
 //! instance one successor. Its events are stored.
 
-use super::parts::{Begin, DerivedTables, ROWS_OUT, span_of};
+use super::extent::span_of;
+use super::parts::{Begin, DerivedTables, ROWS_OUT};
 use crate::btf::IdleTasks;
 use crate::derive::{Derive, Dialect, Entity, FromRecords, Violations};
 use crate::error::Result;

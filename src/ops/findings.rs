@@ -11,11 +11,12 @@ const BATCH_ROWS: usize = 4096;
 
 /// Codes of findings after which results are not to be trusted: times, states or events of the trace are not
 /// those of the system.
-const DOUBTS: [&str; 11] = [
+const DOUBTS: [&str; 12] = [
     "time-backwards",
     "time-jump",
     "time-overflow",
     "doubled-times",
+    "core-ends-earlier",
     "core-occupied",
     "illegal-transition",
     "instance-without-end",

@@ -21,13 +21,15 @@ const REMADE: [&TableSpec; 7] = [
     tables::DIAGNOSTIC,
 ];
 
-/// Removes what was mapped; returns the findings that do not come from the mapping.
+/// Removes what was mapped; returns the findings that do not come from the mapping, but for those whose code
+/// and message are `outdated`.
 pub(super) fn forget_mapping(
     tx: &mut Transaction,
     name: &str,
     native_tables: &[&TableSpec],
+    outdated: impl Fn(&str, &str) -> bool,
 ) -> Result<Vec<RecordBatch>> {
-    let kept = kept_diagnostics(tx, name)?;
+    let kept = kept_diagnostics(tx, name, outdated)?;
     for table in REMADE.iter().chain(native_tables) {
         tx.drop_table(table, name);
     }
@@ -36,14 +38,20 @@ pub(super) fn forget_mapping(
 }
 
 /// The findings of the ingest, which mapping again does not change.
-fn kept_diagnostics(tx: &Transaction, name: &str) -> Result<Vec<RecordBatch>> {
+fn kept_diagnostics(
+    tx: &Transaction,
+    name: &str,
+    outdated: impl Fn(&str, &str) -> bool,
+) -> Result<Vec<RecordBatch>> {
     let mut kept = Vec::new();
     for (_, path) in tx.files(tables::DIAGNOSTIC, name) {
         for batch in read_batches(&path, tables::DIAGNOSTIC, None, ROWS_OUT)? {
             let batch = batch?;
-            let sources = DiagnosticView::of(&batch)?.source;
-            let wanted: BooleanArray =
-                (0..batch.num_rows()).map(|row| Some(sources.value(row) != MAP_SOURCE)).collect();
+            let all = DiagnosticView::of(&batch)?;
+            let is_kept = |row| {
+                all.source.value(row) != MAP_SOURCE && !outdated(all.code.value(row), all.message.value(row))
+            };
+            let wanted: BooleanArray = (0..batch.num_rows()).map(|row| Some(is_kept(row))).collect();
             let rows = filter_record_batch(&batch, &wanted);
             kept.push(rows.map_err(|e| Error::new(ErrorKind::Bug, "cannot filter diagnostics").because(e))?);
         }

@@ -13,6 +13,7 @@
 
 use super::continued::{Continued, Ends};
 use super::control::Control;
+use super::coverage::uncovered;
 use super::describe::{stored_header, time_range, write_recording_row};
 use super::entities::{idle_tasks_of, unmatched, write_entities};
 use super::ingest_options::{Keep, Options};
@@ -207,10 +208,11 @@ fn one(
     let mut inputs = read_all(streams, target, options.threads, control)?;
     let mut tables = locked(tx)?;
     inputs.iter_mut().flat_map(|i| i.files.drain(..)).for_each(|file| tables.add(file));
-    let gaps = match &continued {
+    let mut gaps: Vec<_> = match &continued {
         Some(continued) => continued.gaps(&mut tables, &inputs)?,
         None => inputs.iter().flat_map(|i| i.gaps.iter().cloned()).collect(),
     };
+    gaps.extend(uncovered(&tables, name, &inputs, &gaps, &mut log));
     write_gaps(&mut tables, name, gaps)?;
     let ends = Ends::new(format, &values, &inputs);
     let ends = match &continued {
@@ -233,7 +235,7 @@ fn one(
     match (&continued, setup) {
         (Some(continued), _) => {
             header = stored_header(&tables, name)?;
-            kept = continued.forget_mapping(&mut tables, more_idle_tasks)?;
+            kept = continued.forget_mapping(&mut tables, &inputs, more_idle_tasks)?;
         }
         (None, Some(setup)) => {
             MappingSetup { left_out: options.keep.is_some(), idle_tasks: more_idle_tasks, ..setup }
@@ -345,8 +347,8 @@ fn write_sources(tx: &mut Transaction, name: &str, inputs: &[ReadInput]) -> Resu
             gaps: gaps as i64,
             inexact_times: c.inexact_times as i64,
             backwards: input.steps_back as i64,
-            first_at: input.span.map(|span| span.0),
-            last_at: input.span.map(|span| span.1),
+            first_at: input.extent.map(|extent| extent.first),
+            last_at: input.extent.map(|extent| extent.last),
         });
     }
     tx.put_rows(tables::SOURCE, name, &[rows.take_batch()?])

@@ -1,9 +1,10 @@
 //! Writes tables in parts of bounded size, which also bounds the footer of a file, which is held in memory.
 //! Does not know what the rows mean, nor how a part is written (see `store::TableWriter`).
 
+use super::extent::{Extent, span_of};
 use crate::derive::Rows;
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::{NumberView, TableSpec, find_column, tables};
+use crate::schema::{TableSpec, find_column, tables};
 use crate::store::{StagedFile, TableWriter, Transaction};
 use arrow::array::RecordBatch;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -110,8 +111,8 @@ pub(super) struct Runs<'a> {
     source: String,
     /// The instant before which no row may be, and the error about one.
     after: Option<(i64, Refusal<'a>)>,
-    /// First and last time of all rows.
-    pub span: Option<(i64, i64)>,
+    /// The times of all rows; `None` if none has one.
+    pub extent: Option<Extent>,
 }
 
 /// Makes the error about a row that is too early, given its time.
@@ -122,7 +123,7 @@ impl<'a> Runs<'a> {
         let sort = table.sort.first().copied().unwrap_or_default();
         let time = table.column("time").map_or(sort, |column| column.name);
         let (table, columns, source) = (table.name, [sort, time], source.to_owned());
-        Self { parts, table, columns, latest: None, runs: 0, source, after: None, span: None }
+        Self { parts, table, columns, latest: None, runs: 0, source, after: None, extent: None }
     }
 
     /// The same, for rows that are not before an instant.
@@ -148,9 +149,8 @@ impl<'a> Runs<'a> {
             self.parts.end_part()?;
         }
         self.latest = Some(last);
-        if let Some((first, last)) = span_of(time?) {
-            let (begin, end) = self.span.unwrap_or((first, last));
-            self.span = Some((begin.min(first), end.max(last)));
+        if let Some(next) = Extent::of(time?) {
+            self.extent = Some(self.extent.map_or(next, |before| before.then(next)));
         }
         self.parts.write(batch)
     }
@@ -158,13 +158,6 @@ impl<'a> Runs<'a> {
     pub fn finish(self) -> Result<Vec<StagedFile>> {
         self.parts.finish()
     }
-}
-
-/// First and last value of a sorted column, of rows that have one.
-pub(super) fn span_of(column: NumberView<'_, i64>) -> Option<(i64, i64)> {
-    let mut values = (0..column.values().len()).filter_map(|row| column.get(row));
-    let first = values.next()?;
-    Some((first, values.next_back().unwrap_or(first)))
 }
 
 /// The tables that are derived from `btf_event`: instances of processes and runnables, and their states.

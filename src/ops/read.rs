@@ -5,6 +5,7 @@
 use super::after::After;
 use super::control::Control;
 use super::derived::{Derived, Ended};
+use super::extent::Extent;
 use super::order::{Sorter, note_expected};
 use super::parts::{Parts, Runs, locked};
 use crate::btf::IdleTasks;
@@ -51,7 +52,8 @@ pub(super) struct ReadInput {
     pub log: Log,
     /// Rows that are earlier than the row before them.
     pub steps_back: u64,
-    pub span: Option<(i64, i64)>,
+    /// The times of its rows.
+    pub extent: Option<Extent>,
     pub files: Vec<StagedFile>,
     pub ending: Ending,
     /// How its system events were interpreted, and how many violate a state chart, if it has system events.
@@ -120,8 +122,8 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
         }
         let Output { mut log, counts, mut gaps, .. } = out;
         let steps_back = ending.backwards + tables.steps_back();
-        let Finished { files, span, derived } = tables.finish()?;
-        refuse_span(span, &input.path)?;
+        let Finished { files, extent, derived } = tables.finish()?;
+        refuse_span(extent, &input.path)?;
         if provenance.replaced > 0 {
             let message = format!("{} characters are not those of the encoding", provenance.replaced);
             log.push(of_input(&input.name, Severity::Warning, "not-utf16", message));
@@ -146,7 +148,7 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
             provenance,
             log,
             steps_back,
-            span,
+            extent,
             files,
             ending,
             derived,
@@ -174,9 +176,9 @@ fn refuse_times(log: &Log, counts: Counts, path: &Path) -> Result<()> {
 }
 
 /// Refuses an input whose duration does not fit: no time between two of its events would be true.
-fn refuse_span(span: Option<(i64, i64)>, path: &Path) -> Result<()> {
-    match span {
-        Some((first, last)) if last.checked_sub(first).is_none() => {
+fn refuse_span(extent: Option<Extent>, path: &Path) -> Result<()> {
+    match extent {
+        Some(Extent { first, last, .. }) if last.checked_sub(first).is_none() => {
             Err(Error::input(format!("the times {first} and {last} are too far apart for 64 bits"))
                 .at(path)
                 .hint("nothing was written; is one of them damaged?"))
@@ -295,7 +297,7 @@ enum TableWriting<'a> {
 
 struct Finished {
     files: Vec<StagedFile>,
-    span: Option<(i64, i64)>,
+    extent: Option<Extent>,
     derived: Option<Ended>,
 }
 
@@ -361,13 +363,11 @@ impl<'a> Tables<'_, 'a> {
             }
             self.give(place)?;
         }
-        let mut finished = Finished { files: Vec::new(), span: None, derived: None };
+        let mut finished = Finished { files: Vec::new(), extent: None, derived: None };
         for table in self.tables {
-            let (files, span) = table.sink.finish()?.finish()?;
+            let (files, extent) = table.sink.finish()?.finish()?;
             finished.files.extend(files);
-            let (first, last) = (span.map(|s| s.0), span.map(|s| s.1));
-            let begin = [finished.span.map(|s| s.0), first].into_iter().flatten().min();
-            finished.span = begin.zip(last.max(finished.span.map(|s| s.1)));
+            finished.extent = finished.extent.into_iter().chain(extent).reduce(Extent::with);
         }
         if let Some(derived) = self.derived {
             let mut ended = derived.finish()?.finish()?;
@@ -421,8 +421,8 @@ impl RowSink for Tables<'_, '_> {
     }
 }
 
-/// The files of a table, and its first and last time if its rows are sorted.
-type WrittenTable = (Vec<StagedFile>, Option<(i64, i64)>);
+/// The files of a table, and the times of its rows if they are sorted.
+type WrittenTable = (Vec<StagedFile>, Option<Extent>);
 
 impl TableWriting<'_> {
     fn take(&mut self, rows: ToWrite, control: &Control) -> Result<()> {
@@ -446,8 +446,8 @@ impl TableWriting<'_> {
         match self {
             Self::AsGiven(parts) => Ok((parts.finish()?, None)),
             Self::Sorted(runs) => {
-                let span = runs.span;
-                Ok((runs.finish()?, span))
+                let extent = runs.extent;
+                Ok((runs.finish()?, extent))
             }
         }
     }

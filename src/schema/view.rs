@@ -90,6 +90,11 @@ impl<'a, T: Copy + Default> NumberView<'a, T> {
         self.values.get(row).copied().filter(|_| is_valid(self.nulls, row))
     }
 
+    /// Whether no number is missing.
+    pub fn is_complete(&self) -> bool {
+        self.nulls.is_none_or(|nulls| nulls.null_count() == 0)
+    }
+
     /// The number of a row; 0 when it is missing.
     #[inline]
     pub fn value(&self, row: usize) -> T {

@@ -29,7 +29,7 @@ fn exports(folder: &Path) -> Vec<String> {
 }
 
 /// Time of a line of an export, in ticks of 10 ps; `None` for a line without one.
-fn time_of(line: &str) -> Option<i64> {
+pub fn time_of(line: &str) -> Option<i64> {
     let field = if line.contains(';') { line.split(';').next()? } else { line.split(',').nth(1)? };
     let seconds = field.trim().trim_matches('"');
     match seconds.split_once('.') {
@@ -42,7 +42,7 @@ fn time_of(line: &str) -> Option<i64> {
 }
 
 /// The text of an export.
-fn read(path: &Path) -> String {
+pub fn read(path: &Path) -> String {
     let bytes = fs::read(path).unwrap();
     if path.extension().is_none_or(|extension| extension != "gz") {
         return String::from_utf8(bytes).unwrap();

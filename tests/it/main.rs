@@ -18,6 +18,7 @@ mod btf;
 mod cli;
 mod conform;
 mod continued;
+mod cores;
 mod corpus;
 mod described;
 mod documents;
