@@ -3,7 +3,7 @@
 //! shows can tell what held before (rules L1 to L5, H2, I6; docs/mapping.md).
 
 use super::after::After;
-use super::coverage::is_about_the_end;
+use super::coverage::{CoreExtent, NOT_RECORDED, is_about_coverage};
 use super::describe::time_range;
 use super::forget::forget_mapping;
 use super::ingest_options::Options;
@@ -33,13 +33,26 @@ pub(super) struct Ends {
     /// The options of its format, by name.
     options: BTreeMap<String, Vec<String>>,
     inputs: Vec<InputEnd>,
+    /// The times of the exports of each core.
+    #[serde(default)]
+    extents: Vec<CoreExtent>,
 }
 
 impl Ends {
     pub fn new(format: &dyn TraceFormat, given: &OptionValues, inputs: &[ReadInput]) -> Self {
         let options = given.names().map(|name| (name.to_owned(), given.list(name).to_vec())).collect();
+        let extents = inputs.iter().filter_map(|input| {
+            let (InputEnd { core, role, .. }, extent) = (input.ending.end.clone()?, input.extent?);
+            Some(CoreExtent { core, role, extent })
+        });
+        let extents = extents.collect();
         let inputs = inputs.iter().filter_map(|input| input.ending.end.clone()).collect();
-        Self { format: format.info().name.to_owned(), options, inputs }
+        Self { format: format.info().name.to_owned(), options, inputs, extents }
+    }
+
+    /// The times of the exports of each core.
+    pub fn extents(&self) -> &[CoreExtent] {
+        &self.extents
     }
 
     pub fn write(&self, tx: &mut Transaction, recording: &str) -> Result<()> {
@@ -168,7 +181,8 @@ impl Continued {
         Ok(())
     }
 
-    /// The gaps of the whole: those of the pieces before, of which some reach into this one, and its own.
+    /// The gaps of the whole: those of the pieces before, of which some reach into this one, and its own. Not
+    /// those that are found by the times of all pieces, see [`super::coverage`].
     pub fn gaps(&self, tx: &mut Transaction, inputs: &[ReadInput]) -> Result<Vec<Gap>> {
         let mut gaps = Vec::new();
         for (_, path) in tx.files(tables::GAP, &self.name) {
@@ -182,6 +196,7 @@ impl Continued {
                 }));
             }
         }
+        gaps.retain(|gap| gap.reason != NOT_RECORDED);
         let first = time_range(tx, &self.name).0.unwrap_or(0);
         tx.drop_table(tables::GAP, &self.name);
         // What was open at the end of a piece is in the gaps of the input that goes on, or still open.
@@ -210,17 +225,19 @@ impl Continued {
         let new: Vec<_> = of_piece.inputs.iter().map(of).collect();
         of_piece.inputs.extend(self.ends.inputs.iter().filter(|end| !new.contains(&of(end))).cloned());
         of_piece.inputs.sort_by_key(of);
+        for before in &self.ends.extents {
+            let same = |e: &&mut CoreExtent| (&e.core, &e.role) == (&before.core, &before.role);
+            match of_piece.extents.iter_mut().find(same) {
+                Some(export) => export.extent = before.extent.then(export.extent),
+                None => of_piece.extents.push(before.clone()),
+            }
+        }
         of_piece
     }
 
     /// Removes what was mapped of the pieces before; returns the findings that stay. The next mapping also
-    /// knows `idle_tasks`, which came with this piece, as did `inputs`.
-    pub fn forget_mapping(
-        &self,
-        tx: &mut Transaction,
-        inputs: &[ReadInput],
-        idle_tasks: Vec<String>,
-    ) -> Result<Vec<RecordBatch>> {
+    /// knows `idle_tasks`, which came with this piece.
+    pub fn forget_mapping(&self, tx: &mut Transaction, idle_tasks: Vec<String>) -> Result<Vec<RecordBatch>> {
         let mut native_tables: &[&TableSpec] = &[];
         if let Some(mut setup) = MappingSetup::read(tx, &self.name)? {
             if let Some(mapper) = &setup.mapper {
@@ -233,7 +250,7 @@ impl Continued {
                 setup.write(tx, &self.name)?;
             }
         }
-        forget_mapping(tx, &self.name, native_tables, |code, message| is_about_the_end(code, message, inputs))
+        forget_mapping(tx, &self.name, native_tables, is_about_coverage)
     }
 
     /// The ends of the inputs that `inputs` go on with.

@@ -5,7 +5,7 @@ use super::entities::idle_tasks_of;
 use crate::error::Result;
 use crate::formats::{FORMATS, Header, RowOrder};
 use crate::schema::{RecordingRow, RecordingRows, RecordingView, TABLES, TableSpec, tables};
-use crate::store::{Database, FileEntry, RecordingEntry, Transaction, read_batches};
+use crate::store::{Database, RecordingEntry, Transaction, read_batches};
 
 /// The summary of a recording for `info`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,25 +95,18 @@ pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, header: &Hea
 
 /// First and last instant, both inclusive: of the recorded rows, or of imported system events.
 pub(super) fn time_range(tx: &Transaction, name: &str) -> (Option<i64>, Option<i64>) {
-    let recorded = range_of(tx, name, recorded(), |_| true);
-    let imported = || range_of(tx, name, std::iter::once(tables::BTF_EVENT), |_| true);
-    if recorded.0.is_some() { recorded } else { imported() }
-}
-
-/// The same, of the recorded rows of a core.
-pub(super) fn time_range_of_core(tx: &Transaction, name: &str, core: &str) -> (Option<i64>, Option<i64>) {
-    range_of(tx, name, recorded(), |file| file.core.as_deref() == Some(core))
+    let recorded = range_of(tx, name, recorded());
+    if recorded.0.is_some() { recorded } else { range_of(tx, name, std::iter::once(tables::BTF_EVENT)) }
 }
 
 fn range_of(
     tx: &Transaction,
     name: &str,
     of: impl Iterator<Item = &'static TableSpec>,
-    is_wanted: impl Fn(&FileEntry) -> bool,
 ) -> (Option<i64>, Option<i64>) {
     let mut range = (None, None);
     for table in of {
-        for (file, _) in tx.files(table, name).into_iter().filter(|(file, _)| is_wanted(file)) {
+        for (file, _) in tx.files(table, name) {
             range.0 = [range.0, file.begin_at].into_iter().flatten().min();
             range.1 = [range.1, file.end_at].into_iter().flatten().max();
         }

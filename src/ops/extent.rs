@@ -2,9 +2,11 @@
 //! about a recording (see `coverage`).
 
 use crate::schema::NumberView;
+use serde::{Deserialize, Serialize};
 
 /// The times of rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Extent {
     /// The earliest and the latest, both inclusive.
     pub first: i64,

@@ -22,12 +22,12 @@ const REMADE: [&TableSpec; 7] = [
 ];
 
 /// Removes what was mapped; returns the findings that do not come from the mapping, but for those whose code
-/// and message are `outdated`.
+/// is `outdated`.
 pub(super) fn forget_mapping(
     tx: &mut Transaction,
     name: &str,
     native_tables: &[&TableSpec],
-    outdated: impl Fn(&str, &str) -> bool,
+    outdated: impl Fn(&str) -> bool,
 ) -> Result<Vec<RecordBatch>> {
     let kept = kept_diagnostics(tx, name, outdated)?;
     for table in REMADE.iter().chain(native_tables) {
@@ -41,16 +41,14 @@ pub(super) fn forget_mapping(
 fn kept_diagnostics(
     tx: &Transaction,
     name: &str,
-    outdated: impl Fn(&str, &str) -> bool,
+    outdated: impl Fn(&str) -> bool,
 ) -> Result<Vec<RecordBatch>> {
     let mut kept = Vec::new();
     for (_, path) in tx.files(tables::DIAGNOSTIC, name) {
         for batch in read_batches(&path, tables::DIAGNOSTIC, None, ROWS_OUT)? {
             let batch = batch?;
             let all = DiagnosticView::of(&batch)?;
-            let is_kept = |row| {
-                all.source.value(row) != MAP_SOURCE && !outdated(all.code.value(row), all.message.value(row))
-            };
+            let is_kept = |row| all.source.value(row) != MAP_SOURCE && !outdated(all.code.value(row));
             let wanted: BooleanArray = (0..batch.num_rows()).map(|row| Some(is_kept(row))).collect();
             let rows = filter_record_batch(&batch, &wanted);
             kept.push(rows.map_err(|e| Error::new(ErrorKind::Bug, "cannot filter diagnostics").because(e))?);

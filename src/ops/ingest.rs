@@ -212,14 +212,14 @@ fn one(
         Some(continued) => continued.gaps(&mut tables, &inputs)?,
         None => inputs.iter().flat_map(|i| i.gaps.iter().cloned()).collect(),
     };
-    gaps.extend(uncovered(&tables, name, &inputs, &gaps, &mut log));
-    write_gaps(&mut tables, name, gaps)?;
     let ends = Ends::new(format, &values, &inputs);
     let ends = match &continued {
         Some(continued) => continued.ends(ends),
         None => ends,
     };
     ends.write(&mut tables, name)?;
+    gaps.extend(uncovered(&tables, name, ends.extents(), &gaps, &mut log));
+    write_gaps(&mut tables, name, gaps)?;
     let mut header = Header::default();
     let setup = match &described {
         Some(setup) => {
@@ -235,7 +235,7 @@ fn one(
     match (&continued, setup) {
         (Some(continued), _) => {
             header = stored_header(&tables, name)?;
-            kept = continued.forget_mapping(&mut tables, &inputs, more_idle_tasks)?;
+            kept = continued.forget_mapping(&mut tables, more_idle_tasks)?;
         }
         (None, Some(setup)) => {
             MappingSetup { left_out: options.keep.is_some(), idle_tasks: more_idle_tasks, ..setup }

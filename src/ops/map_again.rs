@@ -43,7 +43,7 @@ pub fn map_again(
             .hint("ingest the trace again; a mapping needs all events"));
         }
         let header = stored_header(&tx, name)?;
-        let kept = forget_mapping(&mut tx, name, mapper.native_tables, |_, _| false)?;
+        let kept = forget_mapping(&mut tx, name, mapper.native_tables, |_| false)?;
         let Some(report) = map_stored(MAPPERS, &mut tx, name, threads, control)? else { continue };
         write_diagnostics(&mut tx, name, kept, &report.log)?;
         write_recording_row(&mut tx, name, &header)?;
