@@ -1,6 +1,8 @@
 //! The command line: the list of commands. Not their arguments, which are declared in `commands`.
 
-use super::commands::{check, compare, demo, export, help, ingest, manage, map, metrics, plot, query};
+use super::commands::{
+    check, compare, demo, export, help, ingest, manage, map, metrics, plot, query, simulate,
+};
 use super::shell;
 use clap::{Parser, Subcommand};
 
@@ -43,6 +45,7 @@ pub enum Command {
     Plot(plot::PlotArgs),
     Check(check::CheckArgs),
     Compare(compare::CompareArgs),
+    Simulate(simulate::SimulateArgs),
     Info(manage::InfoArgs),
     Verify(manage::VerifyArgs),
     Remove(manage::RemoveArgs),

@@ -46,6 +46,7 @@ mod qnx_truth;
 mod reference;
 mod requirements;
 mod shell;
+mod simulated;
 mod support;
 #[cfg(unix)]
 mod terminal;

@@ -1,31 +1,49 @@
-//! The tour of the README, from the first console block to the last: every command runs as it is written,
-//! in one folder that has what a clone has, and prints what the README shows. Not the help texts (see
-//! `examples`).
+//! The tours of the README and of pages, from the first console block to the last: every command runs as
+//! it is written, in one folder that has what a clone has, and prints what the page shows. Not the help
+//! texts (see `examples`).
 
 use crate::support::root;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A command of a console block, and the lines that the README shows below it.
+/// A command of a console block, and the lines that the page shows below it.
 struct Step {
     command: String,
     shown: Vec<String>,
 }
 
-/// The commands of the console blocks: lines that begin with `$ `.
-fn steps(readme: &str) -> Vec<Step> {
+/// A block of a page that the tour has to do with.
+enum Block<'a> {
+    /// The commands of a console.
+    Console(Vec<Step>),
+    /// A file with this name and text.
+    File(&'a str, &'a str),
+}
+
+/// The blocks of a page, in its order: consoles, and files that the reader makes, as in "```toml
+/// engine.toml".
+fn blocks(page: &str) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    for block in page.split("```").skip(1).step_by(2) {
+        let (info, text) = block.split_once('\n').unwrap();
+        match info.split_once(' ') {
+            Some((_, file)) => blocks.push(Block::File(file, text)),
+            None if info == "console" => blocks.push(Block::Console(commands(text))),
+            None => {}
+        }
+    }
+    blocks
+}
+
+/// The commands of a console: lines that begin with `$ `.
+fn commands(text: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
-    for block in readme.split("```console\n").skip(1) {
-        let lines = block.split("```").next().unwrap_or_default().lines();
-        let mut in_block = false;
-        for line in lines {
-            if let Some(command) = line.strip_prefix("$ ") {
-                steps.push(Step { command: command.to_owned(), shown: Vec::new() });
-                in_block = true;
-            } else if in_block {
-                steps.last_mut().unwrap().shown.push(line.to_owned());
-            }
+    for line in text.lines() {
+        if let Some(command) = line.strip_prefix("$ ") {
+            steps.push(Step { command: command.to_owned(), shown: Vec::new() });
+        } else if let Some(step) = steps.last_mut() {
+            step.shown.push(line.to_owned());
         }
     }
     steps
@@ -79,39 +97,62 @@ fn comparable(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-#[test]
-fn runs_as_it_is_written() {
+/// Does what a page says, in a folder that has what a clone has. Returns the number of commands, and of
+/// those whose output is on the page.
+fn follow(page: &str) -> (usize, usize) {
     let folder = TempDir::new().unwrap();
-    for name in ["demo", "queries", "tests"] {
+    for name in ["demo", "models", "queries", "tests"] {
         std::os::unix::fs::symlink(root().join(name), folder.path().join(name)).unwrap();
     }
-    let steps = steps(&std::fs::read_to_string(root().join("README.md")).unwrap());
-    let (mut compared, mut wrong) = (0, Vec::new());
-    for Step { command, shown } in &steps {
-        let (line, expected) = if command.starts_with("btfdb shell ") {
-            let (typed, expected) = session(shown);
-            std::fs::write(folder.path().join("typed.txt"), typed).unwrap();
-            // A terminal, in which the shell asks.
-            (format!("script -qec 'stty -echo; {command}' /dev/null < typed.txt"), expected)
-        } else {
-            // A pager would wait for keys; what it is given is what counts.
-            (command.replace("| less", "| cat"), shown.join("\n"))
+    let page = std::fs::read_to_string(root().join(page)).unwrap();
+    let (mut count, mut compared, mut wrong) = (0, 0, Vec::new());
+    for block in blocks(&page) {
+        let steps = match block {
+            Block::Console(steps) => steps,
+            Block::File(name, text) => {
+                std::fs::write(folder.path().join(name), text).unwrap();
+                continue;
+            }
         };
-        match run(folder.path(), &line) {
-            Err(failure) => wrong.push(format!("$ {command}\n{failure}")),
-            Ok(_) if shown.is_empty() => {}
-            Ok(text) => {
-                // The terminal shows what was typed before the shell began.
-                let text =
-                    text.find("btfdb 0.").filter(|_| line != *command).map_or(&*text, |at| &text[at..]);
-                let (found, expected) = (comparable(text), comparable(&expected));
-                if found != expected {
-                    wrong.push(format!("$ {command}\n{found}instead of\n{expected}"));
+        count += steps.len();
+        for Step { command, shown } in steps {
+            let (line, expected) = if command.starts_with("btfdb shell ") {
+                let (typed, expected) = session(&shown);
+                std::fs::write(folder.path().join("typed.txt"), typed).unwrap();
+                // A terminal, in which the shell asks.
+                (format!("script -qec 'stty -echo; {command}' /dev/null < typed.txt"), expected)
+            } else {
+                // A pager would wait for keys; what it is given is what counts.
+                (command.replace("| less", "| cat"), shown.join("\n"))
+            };
+            match run(folder.path(), &line) {
+                Err(failure) => wrong.push(format!("$ {command}\n{failure}")),
+                Ok(_) if shown.is_empty() => {}
+                Ok(text) => {
+                    // The terminal shows what was typed before the shell began.
+                    let text =
+                        text.find("btfdb 0.").filter(|_| line != command).map_or(&*text, |at| &text[at..]);
+                    let (found, expected) = (comparable(text), comparable(&expected));
+                    if found != expected {
+                        wrong.push(format!("$ {command}\n{found}instead of\n{expected}"));
+                    }
+                    compared += 1;
                 }
-                compared += 1;
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
-    assert!(steps.len() >= 50 && compared >= 4, "{} commands, {compared} with output", steps.len());
+    (count, compared)
+}
+
+#[test]
+fn runs_as_it_is_written() {
+    let (commands, compared) = follow("README.md");
+    assert!(commands >= 50 && compared >= 4, "{commands} commands, {compared} with output");
+}
+
+#[test]
+fn the_page_about_simulation_runs_as_it_is_written() {
+    let (commands, compared) = follow("docs/simulate.md");
+    assert!(commands >= 10 && compared >= 3, "{commands} commands, {compared} with output");
 }

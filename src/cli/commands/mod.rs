@@ -16,6 +16,7 @@ pub(super) mod output;
 pub(super) mod parse;
 pub(super) mod plot;
 pub(super) mod query;
+pub(super) mod simulate;
 
 use super::command_line::{Cli, Command};
 use super::shell;
@@ -35,6 +36,7 @@ pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
         Command::Export(args) => export::run(args, ui),
         Command::Plot(args) => plot::run(args, ui),
         Command::Check(args) => check::run(args),
+        Command::Simulate(args) => simulate::run(args, ui),
         Command::Compare(args) => compare::run(args, ui),
         Command::Info(args) => manage::info(args),
         Command::Verify(args) => manage::verify(args, ui),

@@ -1,0 +1,74 @@
+//! Runs timing models: a simulated multi-core OSEK system writes its own events as BTF, and the recording
+//! that a hardware probe would export from it. The recording, ingested and mapped, must be the BTF:
+//! neither the kernel nor the reference shares anything with the mapper. Knows no folders: the caller
+//! opens the outputs.
+
+pub mod kernel;
+pub mod model;
+mod probe;
+mod random_numbers;
+mod reference;
+
+pub use kernel::Counts;
+pub use model::Model;
+
+use crate::error::{Error, Result};
+use kernel::{Handlers, Kernel};
+use probe::{Exports, Probe};
+use reference::Reference;
+use std::io::Write;
+use std::path::Path;
+
+/// What a simulation wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Simulated {
+    /// Records of the exports, of all cores; `None` if there is no recording, because accesses take no
+    /// time.
+    pub records: Option<u64>,
+    /// Events of the reference.
+    pub events: u64,
+    /// What went on.
+    pub counts: Counts,
+}
+
+/// Runs a checked model to its end. `open` opens the outputs by their names: `model.toml`,
+/// `reference.btf`, and the files of `recording/`. `go_on` is asked now and then, with the simulated time
+/// in ns, and may end the run.
+///
+/// # Errors
+/// Those of `open` and `go_on`, and [`crate::error::ErrorKind::Io`] when an output fails.
+pub fn simulate<W: Write>(
+    model: &Model,
+    mut open: impl FnMut(&Path) -> Result<W>,
+    go_on: impl FnMut(i64) -> Result<()>,
+) -> Result<Simulated> {
+    let handlers = Handlers::of(model);
+    let failed = |name: &str| {
+        let name = name.to_owned();
+        move |error| Error::io("write", Path::new(&name), error)
+    };
+    let text = |name: &str, content: &str, open: &mut dyn FnMut(&Path) -> Result<W>| -> Result<()> {
+        let mut out = open(Path::new(name))?;
+        out.write_all(content.as_bytes()).and_then(|()| out.flush()).map_err(failed(name))
+    };
+    text("model.toml", &model.to_toml(), &mut open)?;
+    let reference = Reference::new(open(Path::new("reference.btf"))?, model, &handlers);
+    // What happens at one instant has no order in a recording.
+    let has_recording = model.os.access > 0;
+    let mut exports = Vec::new();
+    if has_recording {
+        for (name, content) in probe::description(model, &handlers) {
+            text(&format!("recording/{name}"), &content, &mut open)?;
+        }
+        for core in 0..model.cores.len() {
+            let data = open(Path::new(&format!("recording/core{core}_data.csv")))?;
+            let functions = open(Path::new(&format!("recording/core{core}_func.csv")))?;
+            exports.push(Exports { data, functions });
+        }
+    }
+    let probe = Probe::new(model, &handlers, exports);
+    let (probe, reference, counts) = Kernel::new(model, &handlers, probe, reference).run(go_on)?;
+    let records = probe.finish().map_err(failed("recording"))?;
+    let events = reference.finish().map_err(failed("reference.btf"))?;
+    Ok(Simulated { records: has_recording.then_some(records), events, counts })
+}

@@ -1,0 +1,370 @@
+//! A model → its TOML text, which reads back to the same model. Not for comments or the order of a text that
+//! was read, which a model does not have.
+
+use std::fmt::Display;
+
+use super::{Action, Alarm, Arrivals, Distribution, Isr, Model, ScheduleTable, Step, Task};
+use crate::time::TimeScale;
+
+/// Columns up to which steps in a step stay on its line.
+const WIDTH: usize = 100;
+
+impl Model {
+    /// The text. Keys that have their default are left out, except those of `[os]`.
+    pub fn to_toml(&self) -> String {
+        let mut text = Text(String::new());
+        text.key("name", quoted(&self.name));
+        // An integer of TOML has a sign.
+        match i64::try_from(self.seed) {
+            Ok(seed) => text.key("seed", seed),
+            Err(_) => text.key("seed", quoted(&self.seed.to_string())),
+        }
+        text.key("duration", time(self.duration));
+        self.write_os(&mut text);
+        for core in &self.cores {
+            text.section("core", &core.name);
+        }
+        self.tasks.iter().for_each(|task| self.write_task(task, &mut text));
+        self.isrs.iter().for_each(|isr| self.write_isr(isr, &mut text));
+        for runnable in &self.runnables {
+            text.section("runnable", &runnable.name);
+            text.steps(self, &runnable.steps);
+        }
+        for signal in &self.signals {
+            text.section("signal", &signal.name);
+            text.key_unless(signal.initial == 0, "initial", signal.initial);
+        }
+        for event in &self.events {
+            text.section("event", &event.name);
+            text.key("mask", format!("{:#x}", event.mask));
+        }
+        for resource in &self.resources {
+            text.section("resource", &resource.name);
+            text.key_unless(!resource.internal, "internal", true);
+        }
+        for spinlock in &self.spinlocks {
+            text.section("spinlock", &spinlock.name);
+        }
+        self.alarms.iter().for_each(|alarm| self.write_alarm(alarm, &mut text));
+        self.schedule_tables.iter().for_each(|table| self.write_schedule_table(table, &mut text));
+        text.0
+    }
+
+    fn write_os(&self, text: &mut Text) {
+        let os = &self.os;
+        text.0.push_str("\n[os]\n");
+        text.key("access", time(os.access));
+        text.key("dispatch", time(os.dispatch));
+        text.key("service", time(os.service));
+        text.key("interrupt", time(os.interrupt));
+        text.key("remote_call", time(os.remote_call));
+        text.key("tick", time(os.tick));
+        text.key("timer_drift", time(os.timer_drift));
+        text.key("timer_isr", os.timer_isr);
+    }
+
+    fn write_task(&self, task: &Task, text: &mut Text) {
+        text.section("task", &task.name);
+        text.key("core", name(&self.cores, task.core, |core| &core.name));
+        text.key("priority", task.priority);
+        text.key_unless(task.activations == 1, "activations", task.activations);
+        text.key_unless(task.preemptable, "preemption", quoted("non"));
+        if let Some(group) = task.group {
+            text.key("group", self.resource(group));
+        }
+        text.key_unless(!task.autostart, "autostart", true);
+        text.key_unless(task.events.is_empty(), "events", self.list_of_events(&task.events));
+        text.steps(self, &task.steps);
+    }
+
+    fn write_isr(&self, isr: &Isr, text: &mut Text) {
+        text.section("isr", &isr.name);
+        text.key("core", name(&self.cores, isr.core, |core| &core.name));
+        text.key("priority", isr.priority);
+        text.key_unless(!isr.category1, "category", 1);
+        match &isr.arrivals {
+            Arrivals::Periodic { offset, period, jitter } => {
+                let (offset, period, jitter) = (time(*offset), time(*period), time(*jitter));
+                let table = format!("{{ offset = {offset}, period = {period}, jitter = {jitter} }}");
+                text.key("periodic", table);
+            }
+            Arrivals::Sporadic { offset, distance, more } => {
+                let (offset, distance, more) = (time(*offset), time(*distance), distribution(more));
+                let table = format!("{{ offset = {offset}, distance = {distance}, more = {more} }}");
+                text.key("sporadic", table);
+            }
+            Arrivals::At(instants) => text.key("at", list(instants.iter().map(|instant| time(*instant)))),
+            Arrivals::Curve { offset, limits } => {
+                let limits = list(limits.iter().map(|(most, span)| format!("[{most}, {}]", time(*span))));
+                text.key("curve", format!("{{ offset = {}, limits = {limits} }}", time(*offset)));
+            }
+        }
+        text.steps(self, &isr.steps);
+    }
+
+    fn write_alarm(&self, alarm: &Alarm, text: &mut Text) {
+        text.section("alarm", &alarm.name);
+        for (key, value) in self.action(alarm.action) {
+            text.key(key, value);
+        }
+        text.key("offset", self.ticks(alarm.first));
+        match alarm.cycle {
+            0 => text.key("once", true),
+            cycle => text.key("period", self.ticks(cycle)),
+        }
+    }
+
+    fn write_schedule_table(&self, table: &ScheduleTable, text: &mut Text) {
+        text.section("schedule_table", &table.name);
+        text.key("core", name(&self.cores, table.core, |core| &core.name));
+        text.key("offset", self.ticks(table.first));
+        text.key("length", self.ticks(table.length));
+        text.key_unless(table.repeats, "repeats", false);
+        text.0.push_str("points = [\n");
+        for (at, actions) in &table.points {
+            for action in actions {
+                let action = self.action(*action).map(|(key, value)| format!(", {key} = {value}"));
+                text.line(1, &format!("{{ at = {}{} }},", self.ticks(*at), action.collect::<String>()));
+            }
+        }
+        text.0.push_str("]\n");
+    }
+
+    /// The keys of an action.
+    fn action(&self, action: Action) -> impl Iterator<Item = (&'static str, String)> {
+        let (first, second) = match action {
+            Action::Activate { task } => (("activate", self.task(task)), None),
+            Action::SetEvent { task, event } => {
+                (("set_event", self.event(event)), Some(("task", self.task(task))))
+            }
+        };
+        std::iter::once(first).chain(second)
+    }
+
+    fn ticks(&self, ticks: i64) -> String {
+        time(ticks.saturating_mul(self.os.tick))
+    }
+
+    fn task(&self, ix: usize) -> String {
+        name(&self.tasks, ix, |task| &task.name)
+    }
+
+    fn event(&self, ix: usize) -> String {
+        name(&self.events, ix, |event| &event.name)
+    }
+
+    fn resource(&self, ix: usize) -> String {
+        name(&self.resources, ix, |resource| &resource.name)
+    }
+
+    fn list_of_events(&self, events: &[usize]) -> String {
+        list(events.iter().map(|event| self.event(*event)))
+    }
+
+    /// The keys of a step, but for the steps in it.
+    fn step(&self, step: &Step) -> String {
+        let key = step.key();
+        let signal = |ix: &usize| name(&self.signals, *ix, |signal| &signal.name);
+        let spinlock = |ix: &usize| name(&self.spinlocks, *ix, |spinlock| &spinlock.name);
+        let value = match step {
+            Step::Execute(time) => distribution(time),
+            Step::Call { runnable } => name(&self.runnables, *runnable, |runnable| &runnable.name),
+            Step::Read { signal: ix } | Step::Write { signal: ix, value: None } => signal(ix),
+            Step::Write { signal: ix, value: Some(value) } => format!("{}, value = {value}", signal(ix)),
+            Step::Activate { task } | Step::Chain { task } => self.task(*task),
+            Step::Terminate | Step::Schedule => "true".to_owned(),
+            Step::SetEvent { task, events } => {
+                format!("{}, task = {}", self.list_of_events(events), self.task(*task))
+            }
+            Step::ClearEvent { events } | Step::WaitEvent { events } => self.list_of_events(events),
+            Step::GetResource { resource } | Step::ReleaseResource { resource } => self.resource(*resource),
+            Step::GetSpinlock { spinlock: ix } | Step::ReleaseSpinlock { spinlock: ix } => spinlock(ix),
+            Step::TryToGetSpinlock { spinlock: ix, every } => {
+                format!("{}, every = {}", spinlock(ix), time(*every))
+            }
+            Step::Branch { probability, .. } => format!("{probability:?}"),
+            Step::Repeat { times, .. } => times.to_string(),
+        };
+        format!("{key} = {value}")
+    }
+
+    /// The names of the lists of steps in a step.
+    fn lists(step: &Step) -> impl Iterator<Item = (&'static str, &[Step])> {
+        let keys = match step {
+            Step::Branch { .. } => ["then", "else"],
+            _ => ["steps", ""],
+        };
+        let lists = keys.into_iter().zip(step.inside());
+        lists.filter(|(key, steps)| {
+            !steps.is_empty() || *key == "steps" && matches!(step, Step::Repeat { .. })
+        })
+    }
+
+    /// A step on one line.
+    fn step_on_a_line(&self, step: &Step) -> String {
+        let lists = Self::lists(step).map(|(key, steps)| {
+            format!(", {key} = {}", list(steps.iter().map(|step| self.step_on_a_line(step))))
+        });
+        format!("{{ {}{} }}", self.step(step), lists.collect::<String>())
+    }
+}
+
+/// The text so far.
+struct Text(String);
+
+impl Text {
+    fn section(&mut self, kind: &str, name: &str) {
+        self.0.push_str(&format!("\n[[{kind}]]\n"));
+        self.key("name", quoted(name));
+    }
+
+    fn key(&mut self, key: &str, value: impl Display) {
+        self.0.push_str(&format!("{key} = {value}\n"));
+    }
+
+    /// A key that is left out when it has its default.
+    fn key_unless(&mut self, is_default: bool, key: &str, value: impl Display) {
+        if !is_default {
+            self.key(key, value);
+        }
+    }
+
+    fn line(&mut self, depth: usize, line: &str) {
+        self.0.push_str(&format!("{:1$}{line}\n", "", 2 * depth));
+    }
+
+    fn steps(&mut self, model: &Model, steps: &[Step]) {
+        if !steps.is_empty() {
+            self.0.push_str("steps = [\n");
+            self.nested(model, steps, 1);
+            self.0.push_str("]\n");
+        }
+    }
+
+    /// One step per line; those in a step that is too long for a line have lines of their own.
+    fn nested(&mut self, model: &Model, steps: &[Step], depth: usize) {
+        for step in steps {
+            let line = model.step_on_a_line(step);
+            if line.len() + 2 * depth < WIDTH || Model::lists(step).next().is_none() {
+                self.line(depth, &format!("{line},"));
+                continue;
+            }
+            let mut begin = format!("{{ {}", model.step(step));
+            for (key, steps) in Model::lists(step) {
+                self.line(depth, &format!("{begin}, {key} = ["));
+                self.nested(model, steps, depth + 1);
+                "]".clone_into(&mut begin);
+            }
+            self.line(depth, "] },");
+        }
+    }
+}
+
+/// The name of an entry, in quotes.
+fn name<T>(entries: &[T], ix: usize, name: impl Fn(&T) -> &String) -> String {
+    quoted(entries.get(ix).map_or("", |entry| name(entry)))
+}
+
+fn list(entries: impl Iterator<Item = String>) -> String {
+    format!("[{}]", entries.collect::<Vec<_>>().join(", "))
+}
+
+/// A basic string of TOML.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
+/// A time in the largest unit of which it has at least one, exactly.
+fn time(ns: i64) -> String {
+    let units = [TimeScale::S, TimeScale::Ms, TimeScale::Us];
+    let per = |unit: TimeScale| TimeScale::Ns.per_second() / unit.per_second();
+    let Some(unit) = units.into_iter().find(|unit| ns >= per(*unit)) else { return format!("\"{ns}ns\"") };
+    let digits = unit_digits(unit);
+    let fraction = format!("{:0digits$}", ns % per(unit));
+    let fraction = fraction.trim_end_matches('0');
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("\"{}{point}{fraction}{unit}\"", ns / per(unit))
+}
+
+/// Decimal places of a unit in ns.
+fn unit_digits(unit: TimeScale) -> usize {
+    (TimeScale::Ns.decimals() - unit.decimals()) as usize
+}
+
+/// A time that need not be whole, in ns.
+fn fine_time(ns: f64) -> String {
+    // Up to here, every whole number is one of the floating-point numbers.
+    let whole = ns as i64;
+    let is_whole = (0.0..9_007_199_254_740_992.0).contains(&ns) && whole as f64 == ns;
+    if is_whole { time(whole) } else { format!("{ns:?}") }
+}
+
+fn distribution(distribution: &Distribution) -> String {
+    let limits = |min: i64, max: i64| format!("min = {}, max = {}", time(min), time(max));
+    match *distribution {
+        Distribution::Constant(constant) => time(constant),
+        Distribution::Uniform { min, max } => format!("{{ uniform = [{}, {}] }}", time(min), time(max)),
+        Distribution::Normal { mean, deviation, min, max } => {
+            let (mean, deviation, limits) = (fine_time(mean), fine_time(deviation), limits(min, max));
+            format!("{{ normal = {{ mean = {mean}, deviation = {deviation}, {limits} }} }}")
+        }
+        Distribution::Weibull { shape, scale, min, max } => {
+            let (scale, limits) = (fine_time(scale), limits(min, max));
+            format!("{{ weibull = {{ shape = {shape:?}, scale = {scale}, {limits} }} }}")
+        }
+        Distribution::Beta { alpha, beta, min, max } => {
+            format!("{{ beta = {{ alpha = {alpha:?}, beta = {beta:?}, {} }} }}", limits(min, max))
+        }
+        // Not the mean and the deviation of the time: they do not give back the same bits.
+        Distribution::LogNormal { mu, sigma, min, max } => {
+            format!("{{ log_normal = {{ mu = {mu:?}, sigma = {sigma:?}, {} }} }}", limits(min, max))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::simulate::model::any_model::any_model;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+        #[test]
+        fn every_model_reads_back(model in any_model()) {
+            let text = model.to_toml();
+            let back = Model::parse(&text, Path::new("any.toml")).map(|(model, _)| model);
+            prop_assert!(back.is_ok(), "{}\n{}", back.unwrap_err(), text);
+            prop_assert_eq!(back.unwrap(), model, "{}", text);
+        }
+
+        #[test]
+        fn times_keep_every_digit(ns in 0i64..) {
+            let text = time(ns);
+            let back = crate::time::parse_time_argument(text.trim_matches('"'), TimeScale::Ns);
+            prop_assert_eq!(back, Ok(ns));
+        }
+    }
+
+    #[test]
+    fn times_have_the_unit_that_reads_best() {
+        assert_eq!(
+            [0, 1, 1500, 200_000_000, 1_000_000_001].map(time),
+            ["\"0ns\"", "\"1ns\"", "\"1.5us\"", "\"200ms\"", "\"1.000000001s\""]
+        );
+        assert_eq!(fine_time(1500.0), "\"1.5us\"");
+        assert_eq!(fine_time(0.1), "0.1");
+        assert_eq!(quoted("a\"\\\n"), "\"a\\\"\\\\\\u000A\"");
+    }
+}

@@ -1,0 +1,197 @@
+//! Timing models: what a simulated system does is what its recording says after it was ingested and
+//! mapped, event for event; the models of the thesis have the figures of its tables.
+
+use crate::support::{Bench, root};
+use std::fs;
+use std::path::Path;
+
+/// Simulates a model of the repository as `sim`.
+fn simulated(bench: &Bench, model: &str, args: &[&str]) -> String {
+    let model = root().join(model);
+    let run = bench.ok(&[&["simulate", model.to_str().unwrap(), "-o", "sim"], args].concat());
+    run.stderr
+}
+
+/// Ingests its recording, and compares it with the reference, which must be the same.
+#[track_caller]
+fn recording_is_reference(bench: &Bench, model: &str) {
+    let run = bench.ok(&["ingest", "sim.db", "sim/recording"]);
+    let odd: Vec<&str> =
+        run.stderr.lines().filter(|l| l.contains("warning") && !l.contains("core-ends-earlier")).collect();
+    assert!(odd.is_empty(), "{model}: {odd:?}");
+    let run = bench.run(&["compare", "sim/reference.btf", "sim.db", "--level", "exact"]);
+    assert_eq!(run.code, Some(0), "{model}: {}", run.all());
+    // So is what export writes, whatever the version is that says it best.
+    bench.ok(&["export", "sim.db", "-o", "sim.btf"]);
+    let run = bench.run(&["compare", "sim.btf", "sim.db", "--level", "exact"]);
+    assert_eq!(run.code, Some(0), "{model}: {}", run.all());
+    let said = bench.ok(&["check", "sim/reference.btf"]).all();
+    assert!(said.contains(": 0 errors, 0 warnings"), "{model}: {said}");
+}
+
+fn models(folder: &str) -> Vec<String> {
+    let files = fs::read_dir(root().join(folder)).unwrap().map(|file| file.unwrap().file_name());
+    let mut names: Vec<String> = files.map(|name| format!("{folder}/{}", name.to_str().unwrap())).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn recordings_of_models_are_mapped_to_what_happened() {
+    let all = models("tests/data/models");
+    assert!(all.len() >= 2, "{all:?}");
+    for model in all {
+        let bench = Bench::new();
+        simulated(&bench, &model, &[]);
+        recording_is_reference(&bench, &model);
+    }
+}
+
+#[test]
+fn the_same_model_and_seed_give_the_same_bytes() {
+    let content = |folder: &Path| {
+        let mut files: Vec<_> = crate::support::tree(folder).into_iter().map(|(path, _)| path).collect();
+        files.sort();
+        files.iter().filter(|file| file.is_file()).map(|file| fs::read(file).unwrap()).collect::<Vec<_>>()
+    };
+    let of_seed = |seed: &str| {
+        let bench = Bench::new();
+        simulated(&bench, "tests/data/models/everything.toml", &["--seed", seed, "--duration", "20ms"]);
+        content(&bench.path().join("sim"))
+    };
+    let one = of_seed("1");
+    assert!(one.len() >= 8);
+    assert_eq!(one, of_seed("1"));
+    assert_ne!(one, of_seed("2"));
+}
+
+/// A row of a table of the thesis: metric, entity, value in ms or percent with its digits.
+type Cell = (&'static str, &'static str, &'static str);
+
+/// The rows "Sim" of tables 5.2 to 5.5: model, window, values.
+const THESIS: [(&str, [&str; 2], &[Cell]); 4] = [
+    (
+        "task_runnable_signal",
+        ["10ms", "1010ms"],
+        &[
+            ("ActivateToActivate", "T_1", "10.000000"),
+            ("ActivateToActivate", "T_2", "10.000000"),
+            ("ActivateToActivate", "T_3", "10.000000"),
+            ("ResponseTime", "T_1", "3.000100"),
+            ("ResponseTime", "T_2", "6.500200"),
+            ("ResponseTime", "T_3", "1.500100"),
+            ("CPULoad", "T_1", "30.000000"),
+            ("CPULoad", "T_2", "50.000000"),
+            ("CPULoad", "T_3", "15.000000"),
+        ],
+    ),
+    (
+        "task_event",
+        ["10ms", "1010ms"],
+        &[
+            ("ActivateToActivate", "T_1", "10.000000"),
+            ("ActivateToActivate", "T_2", "10.000000"),
+            ("ResponseTime", "T_1", "2.000100"),
+            ("ResponseTime", "T_2", "3.000100"),
+            ("CPUWaiting", "T_2", "9.999000"),
+        ],
+    ),
+    (
+        "task_resource_poll_parking",
+        ["10ms", "1010ms"],
+        &[
+            ("ResponseTime", "T_1", "2.500140"),
+            ("ResponseTime", "T_2", "3.250040"),
+            ("ResponseTime", "T_3", "0.500100"),
+            ("PollingTime", "T_1", "0.000000"),
+            ("PollingTime", "T_2", "0.749800"),
+            ("PollingTime", "T_3", "0.000000"),
+            ("ParkingTime", "T_1", "0.000000"),
+            ("ParkingTime", "T_2", "0.500100"),
+            ("ParkingTime", "T_3", "0.000000"),
+        ],
+    ),
+    (
+        // 99 instances in a second.
+        "task_resource_release_parking",
+        ["0ms", "1000ms"],
+        &[
+            ("ActivateToActivate", "T_1", "10.000000"),
+            ("ActivateToActivate", "T_2", "10.000000"),
+            ("ActivateToActivate", "T_3", "10.000000"),
+            ("ResponseTime", "T_1", "2.000140"),
+            ("ResponseTime", "T_2", "2.750240"),
+            ("ResponseTime", "T_3", "0.750100"),
+            ("CPUParking", "T_2", "4.949010"),
+        ],
+    ),
+];
+
+#[test]
+fn the_models_of_the_thesis_have_the_figures_of_its_tables() {
+    for (model, [from, to], cells) in THESIS {
+        let bench = Bench::new();
+        let said = simulated(&bench, &format!("models/thesis/{model}.toml"), &[]);
+        assert!(said.contains("no recording"), "{said}");
+        bench.ok(&["ingest", "sim.db", "sim/reference.btf", "-q"]);
+        for (metric, entity, printed) in cells {
+            let args =
+                ["metrics", "sim.db", metric, "--entity", entity, "--unit", "ms", "--from", from, "--to", to];
+            let run = bench.ok(&[&args[..], &["--format", "csv"]].concat());
+            let mut lines = run.stdout.lines().map(|line| line.split(',').collect::<Vec<_>>());
+            let place = lines.next().unwrap().iter().position(|name| *name == "avg").unwrap();
+            let average: f64 = lines.next().unwrap()[place].parse().unwrap();
+            assert_eq!(format!("{average:.6}"), *printed, "{model}: {metric} of {entity}");
+        }
+    }
+}
+
+/// Figure 5.14: the third of three activations is one too many.
+#[test]
+fn an_activation_too_many_is_refused() {
+    let bench = Bench::new();
+    let said = simulated(&bench, "models/thesis/task_mta.toml", &[]);
+    assert!(said.contains("services returned an error"), "{said}");
+    let reference = fs::read_to_string(bench.path().join("sim/reference.btf")).unwrap();
+    let actions = |action: &str| {
+        reference.lines().filter(|line| line.contains(&format!(",T,T_2,")) && line.ends_with(action)).count()
+    };
+    assert_eq!((actions(",activate"), actions(",mtalimitexceeded"), actions(",terminate")), (202, 101, 202));
+}
+
+#[test]
+fn a_folder_appears_when_it_is_complete_and_is_replaced_only_on_request() {
+    let bench = Bench::new();
+    let model = root().join("models/thesis/task_mta.toml");
+    let model = model.to_str().unwrap();
+    bench.ok(&["simulate", model, "-o", "sim"]);
+    let run = bench.run(&["simulate", model, "-o", "sim"]);
+    assert!(run.code == Some(2) && run.stderr.contains("--force"), "{}", run.all());
+    bench.ok(&["simulate", model, "-o", "sim", "--force", "--duration", "30ms"]);
+    // What is not of a simulation is never replaced.
+    bench.write("mine/notes.txt", "mine");
+    let run = bench.run(&["simulate", model, "-o", "mine", "--force"]);
+    assert!(run.code == Some(2) && bench.path().join("mine/notes.txt").exists(), "{}", run.all());
+    let left: Vec<_> = fs::read_dir(bench.path()).unwrap().map(|f| f.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_str().unwrap().ends_with(".part")), "{left:?}");
+}
+
+#[test]
+fn mistakes_in_a_model_have_a_line_and_a_hint() {
+    let good = fs::read_to_string(root().join("tests/data/models/two_cores.toml")).unwrap();
+    for (from, to, line, words) in [
+        ("activate = \"T_2\"", "activate = \"T_22\"", 13, "did you mean"),
+        ("core = \"Core_1\"", "", 0, "core"),
+        ("\"500us\"", "\"-5us\"", 0, "-5us"),
+        ("{ call = \"R_2_2\" }", "{ call = \"R_2_1\" }", 0, "R_2_1"),
+    ] {
+        assert!(good.contains(from), "{from}");
+        let bench = Bench::new();
+        bench.write("m.toml", good.replacen(from, to, 1));
+        let run = bench.run(&["simulate", "m.toml", "-o", "sim"]);
+        assert_eq!(run.code, Some(1), "{}", run.all());
+        let place = if line > 0 { format!("m.toml:{line}") } else { "m.toml:".to_owned() };
+        assert!(run.stderr.contains(&place) && run.stderr.contains(words), "{to}: {}", run.stderr);
+        assert!(!bench.path().join("sim").exists());
+    }
+}
