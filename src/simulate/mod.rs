@@ -6,6 +6,7 @@
 pub mod kernel;
 pub mod model;
 mod probe;
+pub mod random;
 mod random_numbers;
 mod reference;
 

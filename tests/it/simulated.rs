@@ -47,6 +47,50 @@ fn recordings_of_models_are_mapped_to_what_happened() {
     }
 }
 
+/// Random models, and some of the WATERS kind, for a short time. Returns what is wrong, with the number of
+/// the model.
+fn random_models(numbers: impl Iterator<Item = u64>, kind: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for number in numbers {
+        let bench = Bench::new();
+        let number = number.to_string();
+        let which = if kind == "waters" { vec!["waters", "--seed", &number] } else { vec![number.as_str()] };
+        bench.ok(&[&["simulate", "-o", "sim", "-q", "--duration", "15ms", "--random"], &which[..]].concat());
+        bench.ok(&["ingest", "sim.db", "sim/recording", "-q"]);
+        let run = bench.run(&["compare", "sim/reference.btf", "sim.db", "--level", "exact"]);
+        if run.code != Some(0) {
+            let start: Vec<&str> = run.stdout.lines().take(12).collect();
+            wrong.push(format!("{kind} model {number}:\n{}", start.join("\n")));
+        }
+    }
+    wrong
+}
+
+/// Which models are tried: the `share` of so many shares, of `BTFDB_MODELS` models, else of `few`.
+fn numbers(share: u64, shares: u64, few: u64) -> impl Iterator<Item = u64> {
+    let count = std::env::var("BTFDB_MODELS").ok().and_then(|count| count.parse().ok()).unwrap_or(few);
+    let from: u64 = std::env::var("BTFDB_MODELS_FROM").ok().and_then(|from| from.parse().ok()).unwrap_or(1);
+    (from..from + count).filter(move |number| number % shares == share)
+}
+
+#[test]
+fn random_models_are_mapped_to_what_happened_even() {
+    let wrong = random_models(numbers(0, 2, 50), "random");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn random_models_are_mapped_to_what_happened_odd() {
+    let wrong = random_models(numbers(1, 2, 50), "random");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn waters_models_are_mapped_to_what_happened() {
+    let wrong = random_models(numbers(0, 1, 5), "waters");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
 #[test]
 fn the_same_model_and_seed_give_the_same_bytes() {
     let content = |folder: &Path| {
@@ -154,7 +198,7 @@ fn an_activation_too_many_is_refused() {
     assert!(said.contains("services returned an error"), "{said}");
     let reference = fs::read_to_string(bench.path().join("sim/reference.btf")).unwrap();
     let actions = |action: &str| {
-        reference.lines().filter(|line| line.contains(&format!(",T,T_2,")) && line.ends_with(action)).count()
+        reference.lines().filter(|line| line.contains(",T,T_2,") && line.ends_with(action)).count()
     };
     assert_eq!((actions(",activate"), actions(",mtalimitexceeded"), actions(",terminate")), (202, 101, 202));
 }

@@ -5,12 +5,13 @@ use super::super::signals;
 use super::super::ui::Ui;
 use super::parse;
 use crate::error::{Error, ErrorKind, Result};
-use crate::simulate::{Model, simulate};
+use crate::simulate::{Model, random, simulate};
 use crate::time::TimeScale;
 use clap::Args;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// Bytes that wait for being written, per file.
 const BUFFER: usize = 1 << 18;
@@ -24,13 +25,25 @@ const BUFFER: usize = 1 << 18;
 #[command(after_help = "Examples:
   btfdb simulate models/thesis/task_mta.toml -o mta
   btfdb simulate engine.toml -o engine --seed 7 --duration 2s
+  btfdb simulate --random 42 --cores 4 -o random
+  btfdb simulate --random waters -o waters
   btfdb ingest engine.db engine/recording
   btfdb compare engine/reference.btf engine.db
 
 The keys of a model: docs/model.md. A first model, step by step: docs/simulate.md.")]
 pub struct SimulateArgs {
     /// A timing model, in TOML.
-    pub model: PathBuf,
+    #[arg(required_unless_present = "random")]
+    pub model: Option<PathBuf>,
+    /// Makes a model: the number of a random one, or `waters` for one after the figures of that benchmark.
+    #[arg(long, value_name = "N|waters", conflicts_with = "model")]
+    pub random: Option<RandomArg>,
+    /// Cores of a random model.
+    #[arg(long, value_name = "N", requires = "random", value_parser = clap::value_parser!(u8).range(1..=32))]
+    pub cores: Option<u8>,
+    /// Tasks of a random model.
+    #[arg(long, value_name = "N", requires = "random", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub tasks: Option<u16>,
     /// Folder to write, which must not exist.
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
@@ -45,16 +58,52 @@ pub struct SimulateArgs {
     pub force: bool,
 }
 
-pub(super) fn run(args: &SimulateArgs, ui: &Ui) -> Result<u8> {
-    let (mut model, warnings) = Model::read(&args.model)?;
-    ui.findings(&warnings);
-    model.seed = args.seed.unwrap_or(model.seed);
-    if let Some(duration) = parse::time("--duration", args.duration.as_deref(), TimeScale::Ns)? {
-        if duration <= 0 {
-            return Err(Error::usage("--duration must be more than 0"));
+/// Which model is made.
+#[derive(Debug, Clone, Copy)]
+pub enum RandomArg {
+    /// The random model of this number.
+    Number(u64),
+    /// After published figures of an engine control unit.
+    Waters,
+}
+
+impl FromStr for RandomArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "waters" => Ok(Self::Waters),
+            _ => text.parse().map(Self::Number).map_err(|_| "neither a number nor 'waters'".to_owned()),
         }
-        model.duration = duration;
     }
+}
+
+/// The model that the arguments name or describe.
+fn model(args: &SimulateArgs, ui: &Ui) -> Result<Model> {
+    let duration = parse::time("--duration", args.duration.as_deref(), TimeScale::Ns)?;
+    if duration.is_some_and(|duration| duration <= 0) {
+        return Err(Error::usage("--duration must be more than 0"));
+    }
+    let (cores, tasks) = (args.cores.map(usize::from), args.tasks.map(usize::from));
+    let options = random::Options { cores, tasks, duration, ..random::Options::default() };
+    let mut model = match (args.random, &args.model) {
+        (Some(RandomArg::Number(number)), _) => random::model(number, &options),
+        (Some(RandomArg::Waters), _) => random::waters(args.seed.unwrap_or(0), &options),
+        (None, Some(path)) => {
+            let (model, warnings) = Model::read(path)?;
+            ui.findings(&warnings);
+            model
+        }
+        (None, None) => return Err(Error::usage("no model").hint("name a file, or use --random")),
+    };
+    model.check()?;
+    model.seed = args.seed.unwrap_or(model.seed);
+    model.duration = duration.unwrap_or(model.duration);
+    Ok(model)
+}
+
+pub(super) fn run(args: &SimulateArgs, ui: &Ui) -> Result<u8> {
+    let model = model(args, ui)?;
     let control = signals::control();
     let folder = Folder::begin(&args.output, args.force)?;
     let work = || {

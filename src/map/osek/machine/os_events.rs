@@ -49,13 +49,8 @@ impl Machine {
         if let Some(p) = proc.filter(|p| self.is_rpc(*p)) {
             let others: Vec<usize> =
                 (0..self.cores.len()).filter(|c| *c != core && self.is_near(core, *c)).collect();
-            for other in &others {
-                let caller = self.proc(*other);
-                if let Some(caller) = caller
-                    && self.context(Some(caller), *other).inside(Service::SetEvent)
-                {
-                    return self.actor(caller);
-                }
+            if let Some(caller) = others.iter().find_map(|other| self.setter_of_call(*other)) {
+                return self.actor(caller);
             }
             let alarm = others.iter().find_map(|c| self.cores[*c].alarm_event);
             return alarm.unwrap_or_else(|| {
@@ -68,6 +63,14 @@ impl Machine {
             return self.actor_on(core);
         }
         self.cores[core].alarm_event.unwrap_or_else(|| self.actor_on(core))
+    }
+
+    /// The process of a core that is inside SetEvent on its own behalf: while it waits for the other
+    /// core, the core may serve a call itself.
+    fn setter_of_call(&mut self, core: usize) -> Option<Proc> {
+        let isrs = (0..self.cores[core].isrs.len()).rev().map(|n| Proc::Isr(core, n));
+        let all: Vec<Proc> = isrs.chain(self.cores[core].running.map(Proc::Task)).collect();
+        all.into_iter().find(|p| !self.is_rpc(*p) && self.context(Some(*p), core).inside(Service::SetEvent))
     }
 
     /// Rule E6: events that share a mask, and of which the description does not say whose they are. `used`

@@ -27,7 +27,6 @@ impl Model {
     ///
     /// # Errors
     /// For what the operating system forbids, and for what cannot be simulated.
-    #[cfg(test)]
     pub fn check(&self) -> Result<Log> {
         self.check_at(&Places::default())
     }
