@@ -4,7 +4,7 @@
 //! The sizes of a model are those of F. Martin, "Transformation of Hardware Traces to System Traces for
 //! Embedded Multi-Core Real-Time Systems", 2015, table 5.6, whose generator knew tasks, runnables and
 //! signals. Everything else that a model can have is added here: events, resources, spinlocks, ISRs,
-//! chains, remote calls and so on. [`waters`] is another kind of model, after published figures of an
+//! chains, remote calls and so on. [`waters()`] is another kind of model, after published figures of an
 //! engine control unit.
 //!
 //! # Why no model gets stuck
