@@ -23,10 +23,9 @@ impl Extent {
         let (first, last) = span_of(column)?;
         let times = column.values();
         let silence = if column.is_complete() {
-            longest(times.iter().copied(), times.iter().copied().skip(1))
+            longest(times)
         } else {
-            let known = (0..times.len()).filter_map(|row| column.get(row));
-            longest(known.clone(), known.skip(1))
+            longest(&(0..times.len()).filter_map(|row| column.get(row)).collect::<Vec<_>>())
         };
         Some(Self { first, last, silence, rows: times.len() as u64 })
     }
@@ -57,9 +56,10 @@ impl Extent {
 }
 
 /// The longest time from an instant to the next one.
-fn longest(times: impl Iterator<Item = i64>, next: impl Iterator<Item = i64>) -> i64 {
-    // A span that does not fit is refused, see `read`.
-    times.zip(next).fold(0, |longest, (time, next)| longest.max(next.wrapping_sub(time)))
+fn longest(times: &[i64]) -> i64 {
+    // A span that does not fit is refused, see `read`. Two slices, so that the loop is free of branches.
+    let next = times.get(1..).unwrap_or_default();
+    times.iter().zip(next).fold(0, |longest, (time, next)| longest.max(next.wrapping_sub(*time)))
 }
 
 /// First and last value of a sorted column, of rows that have one.
