@@ -141,6 +141,8 @@ pub struct Variables {
     pub spinlock: Vec<String>,
     pub isr_nesting: Vec<String>,
     pub was_waiting: Vec<String>,
+    pub remote_server: Vec<String>,
+    pub expiry: Vec<String>,
 }
 
 /// Facts about the kernel.

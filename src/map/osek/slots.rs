@@ -23,6 +23,8 @@ pub(super) enum Role {
     Spin(usize),
     AlarmTime(usize),
     AlarmAction(usize),
+    Expiry,
+    RemoteServer(usize),
     Nesting,
 }
 

@@ -42,9 +42,10 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         self.write(core, Variable::LastError, error as u32);
     }
 
+    /// How many handlers the kernel knows of.
     pub(super) fn nesting(&self, core: usize) -> u32 {
-        let frames = self.cores.get(core).map_or(0, |core| core.frames.len());
-        frames as u32
+        let known = |core: &super::core::Core| core.frames.iter().filter(|frame| !frame.category1).count();
+        self.cores.get(core).map_or(0, |core| known(core) as u32)
     }
 
     /// `ActivateTask` for a task of this core.
@@ -63,6 +64,12 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
             self.append(core, leaving);
             return StatusType::Limit;
         }
+        self.leave_with_schedule(core, leaving);
+        StatusType::Ok
+    }
+
+    /// The end of a service that may have made a task ready: a task gives the core to it, a handler does not.
+    fn leave_with_schedule(&mut self, core: usize, leaving: VecDeque<Op>) {
         let nesting = self.nesting(core);
         self.read(core, Variable::NestingLevel, nesting);
         if nesting == 0 {
@@ -71,7 +78,6 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         } else {
             self.append(core, leaving);
         }
-        StatusType::Ok
     }
 
     /// Activates a task, unless it has as many activations as it may have.
@@ -276,14 +282,7 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
             self.append(core, leaving);
             return error;
         }
-        let nesting = self.nesting(core);
-        self.read(core, Variable::NestingLevel, nesting);
-        if nesting == 0 {
-            self.read_running(core);
-            self.schedule_in_service(core, leaving);
-        } else {
-            self.append(core, leaving);
-        }
+        self.leave_with_schedule(core, leaving);
         StatusType::Ok
     }
 

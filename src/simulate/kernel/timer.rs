@@ -205,7 +205,12 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
                 self.read(core, Variable::ActionTask(id), self.id(task));
                 let mask = self.model.events.get(event).map_or(0, |event| event.mask);
                 self.read(core, Variable::ActionMask(id), mask);
-                let error = self.raise_events(core, task, mask, stimulus);
+                // A trace does not name the table: the event is by the process that has the core.
+                let by = match stimulus {
+                    Stimulus::Table => Stimulus::By(self.acting(core)),
+                    stimulus => stimulus,
+                };
+                let error = self.raise_events(core, task, mask, by);
                 if error != super::access::StatusType::Ok {
                     self.fail(core, error);
                 }

@@ -29,7 +29,7 @@ impl Draft {
                 }
             }
             if self.kind(task) != Kind::Basic {
-                self.set_events(task, place);
+                self.set_events(task, place, &tables);
             }
             self.repeat_itself(task, place);
         }
@@ -206,7 +206,7 @@ impl Draft {
     }
 
     /// Each event of a task is set by something, and some by several.
-    fn set_events(&mut self, task: usize, place: usize) {
+    fn set_events(&mut self, task: usize, place: usize, tables: &[Option<usize>]) {
         let own = self.task(task).map(|task| task.events.clone()).unwrap_or_default();
         let rate = self.plans.get(task).map_or(0.0, |plan| plan.rate);
         for event in own.iter().copied() {
@@ -221,7 +221,7 @@ impl Draft {
                 match self.numbers.between(0, 9) {
                     0..=4 if self.asks_a_task(task, place, events.clone()) => {}
                     5 if self.asks_an_isr(task, events.clone()) => {}
-                    // Not a point of a schedule table: a recording does not show that it was one.
+                    6 if self.add_point(task, action, tables) => {}
                     _ => {
                         let cycle = self.ticks(1.0, 6.0, 30.0);
                         self.add_alarm(task, action, cycle);

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Of the text of models. They change with every change of the generator, and with nothing else.
 const RANDOM_HASHES: [u64; 4] = [
     17_876_043_033_914_903_249,
-    14_692_473_387_410_598_700,
+    6_922_749_440_430_081_282,
     6_183_347_477_821_465_650,
     14_574_848_047_437_584_025,
 ];

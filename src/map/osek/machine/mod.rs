@@ -213,6 +213,8 @@ impl Machine {
             Role::Spin(s) => self.spinlock(core, s, write, value),
             Role::AlarmTime(a) => self.alarm_time(a),
             Role::AlarmAction(a) if !write => self.alarm_action(a),
+            Role::Expiry if !write => self.cores[core].alarm_event = None,
+            Role::RemoteServer(caller) => self.remote_server(core, caller, write, value),
             Role::EventActive(t) if write => self.event_active(core, t, value as u64, before),
             Role::EventWait(t) if write => self.event_waitmask(t, value as u64),
             _ => {}

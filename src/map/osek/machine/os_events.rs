@@ -47,12 +47,11 @@ impl Machine {
     fn setter_on(&mut self, core: usize) -> Actor {
         let proc = self.proc(core);
         if let Some(p) = proc.filter(|p| self.is_rpc(*p)) {
-            let others: Vec<usize> =
-                (0..self.cores.len()).filter(|c| *c != core && self.is_near(core, *c)).collect();
-            if let Some(caller) = others.iter().find_map(|other| self.setter_of_call(*other)) {
+            let callers = self.callers_of(core);
+            if let Some(caller) = callers.iter().find_map(|caller| self.setter_of_call(*caller)) {
                 return self.actor(caller);
             }
-            let alarm = others.iter().find_map(|c| self.cores[*c].alarm_event);
+            let alarm = callers.iter().find_map(|c| self.cores[*c].alarm_event);
             return alarm.unwrap_or_else(|| {
                 let message = "a remote SetEvent has no caller in the trace".to_owned();
                 self.report(Severity::Warning, "unknown-caller", message);

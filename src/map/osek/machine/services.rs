@@ -150,15 +150,33 @@ impl Machine {
         }
     }
 
+    /// Rule A9: a core that serves a call reads, for whom it is, and says so when it has done it.
+    pub(super) fn remote_server(&mut self, core: usize, caller: usize, write: bool, server: i64) {
+        let is_own = server == self.model.number_in_unit(core);
+        let serves = &mut self.cores[core].serves;
+        if is_own && !write {
+            *serves = Some(caller);
+        } else if !is_own && write && *serves == Some(caller) {
+            *serves = None;
+        }
+    }
+
+    /// The cores that may have made the call that `core` serves (rules A9 and E5).
+    pub(super) fn callers_of(&self, core: usize) -> Vec<usize> {
+        match self.cores[core].serves {
+            Some(caller) => vec![caller],
+            None => (0..self.cores.len()).filter(|c| *c != core && self.is_near(core, *c)).collect(),
+        }
+    }
+
     /// The stimulus of an activation of `t` (rule A9): the newest that names `t`; else the newest without a
     /// task, raised on another core if a remote call is served here, on this core otherwise.
     pub(super) fn consume(&mut self, t: usize) -> Actor {
         let core = self.at;
         let remote = self.proc(core).is_some_and(|p| self.is_rpc(p));
         let found = self.pending.iter().rposition(|p| p.target == Some(t)).or_else(|| {
-            let may =
-                |p: &Pending| p.target.is_none() && (p.core != core) == remote && self.is_near(core, p.core);
-            self.pending.iter().rposition(may)
+            let from = if remote { self.callers_of(core) } else { vec![core] };
+            self.pending.iter().rposition(|p| p.target.is_none() && from.contains(&p.core))
         });
         match found {
             Some(n) => self.pending.remove(n).stimulus,

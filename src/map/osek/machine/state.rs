@@ -131,6 +131,8 @@ pub(super) struct Core {
     pub previous: Option<(usize, bool)>,
     /// An expired SETEVENT alarm whose event has not been set (rule E3).
     pub alarm_event: Option<Actor>,
+    /// The core whose call it serves, as the OS tells (rule A9).
+    pub serves: Option<usize>,
     /// Code outside of every process: main(), the idle loop.
     pub idle: Context,
 }

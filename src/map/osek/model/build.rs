@@ -81,7 +81,22 @@ impl Model {
         for path in &p.variables.isr_nesting {
             self.slots.add_role(ix, path, Role::Nesting);
         }
+        for base in &p.variables.expiry {
+            self.slots.add_role_below(ix, base, Role::Expiry);
+        }
         self.cores.push(core);
+    }
+
+    /// What tells which core serves the call of which other one: the cores of a control unit have numbers.
+    pub(super) fn add_remote_servers(&mut self) {
+        let patterns = self.profile.variables.remote_server.clone();
+        for core in 0..self.cores.len() {
+            for caller in (0..self.cores.len()).filter(|c| self.cores[*c].ecu == self.cores[core].ecu) {
+                for path in expand(&patterns, "{core}", self.number_in_unit(caller)) {
+                    self.slots.add_role(core, &path, Role::RemoteServer(caller));
+                }
+            }
+        }
     }
 
     pub(super) fn add_tasks(&mut self, ix: usize, setup: &ApplicationCore, all: &Application) {

@@ -218,6 +218,7 @@ impl Model {
         for (ix, core) in setup.cores.iter().enumerate() {
             model.add_core(ix, images[ix], core);
         }
+        model.add_remote_servers();
         let first_of_image = || setup.cores.iter().enumerate().filter(|(ix, _)| images[*ix] == *ix);
         for (ix, core) in first_of_image() {
             model.add_tasks(ix, core, setup);
@@ -257,6 +258,11 @@ impl Model {
 
     pub(super) fn core_name(&self, core: usize) -> &str {
         self.cores.get(core).map_or("", |c| self.names.text(c.name))
+    }
+
+    /// The number that the OS gives to a core of its control unit.
+    pub(super) fn number_in_unit(&self, core: usize) -> i64 {
+        self.cores[..core].iter().filter(|c| c.ecu == self.cores[core].ecu).count() as i64
     }
 
     /// The value of an attribute; `None` if there is no such attribute, or while an operand is unknown.
