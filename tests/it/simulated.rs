@@ -190,6 +190,24 @@ fn the_models_of_the_thesis_have_the_figures_of_its_tables() {
     }
 }
 
+/// Table 5.1: the time between two writes, measured with the recording of a probe.
+#[test]
+fn the_accuracy_of_the_trace_is_that_of_the_thesis() {
+    let bench = Bench::new();
+    simulated(&bench, "models/thesis/trace_accuracy.toml", &[]);
+    bench.ok(&["ingest", "sim.db", "sim/recording", "-q"]);
+    let sql = "SELECT name, count(*) AS samples, min(later - time) AS least, max(later - time) AS greatest
+               FROM (SELECT source AS name, target, time,
+                            lead(time) OVER (PARTITION BY source, source_instance ORDER BY time) AS later
+                     FROM btf_event WHERE target IN ('cntStart', 'cntEnd'))
+               WHERE target = 'cntStart' GROUP BY name ORDER BY least";
+    let run = bench.ok(&["query", "sim.db", sql, "--format", "csv", "--unit", "ns"]);
+    let rows: Vec<&str> = run.stdout.lines().skip(1).collect();
+    let table =
+        ["N_128,101,1340,1340", "N_1024,101,10300,10300", "N_4096,101,41020,41020", "N_65536,101,655420,655420"];
+    assert_eq!(rows, table);
+}
+
 /// Figure 5.14: the third of three activations is one too many.
 #[test]
 fn an_activation_too_many_is_refused() {

@@ -23,9 +23,7 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         }
         self.start_counters(core);
         let first = self.first_ready(core);
-        let running = self.running(core).map_or(NONE, |task| self.id(task));
         let start = [
-            Op::Data { variable: Variable::FirstTask, write: false, value: running },
             Op::Data {
                 variable: Variable::ServiceTrace,
                 write: true,

@@ -54,7 +54,9 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         self.set_ceiling(core, ceiling | bit);
         self.read(core, Variable::Priority(task_id), priority);
         self.write(core, Variable::ResourceOldPriority(id), priority);
-        self.write(core, Variable::Priority(task_id), raised);
+        if raised != priority {
+            self.write(core, Variable::Priority(task_id), raised);
+        }
         if let Some(word) = layout.word {
             self.op(core, Op::Decide(Decision::Spin(Spin { word, lock: Some(lock), asked: false })));
         }

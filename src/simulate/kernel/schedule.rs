@@ -196,8 +196,9 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         self.write(core, Variable::FirstTask, below);
     }
 
-    /// After [`Self::leave_stack`]: runs a ready task, or the one on the stack.
-    pub(super) fn run_next(&mut self, core: usize) {
+    /// After [`Self::leave_stack`]: runs a ready task, or the one on the stack. The task that left it
+    /// `waits`, or has ended.
+    pub(super) fn run_next(&mut self, core: usize, waits: bool) {
         let first = self.first_ready(core);
         if first.is_some() {
             let ceiling = self.ceiling(core);
@@ -206,15 +207,15 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         if let Some(task) = first.filter(|task| self.preempts(core, *task)) {
             return self.dispatch(core, task, false);
         }
+        if first.is_some() || waits {
+            self.read_running(core);
+        }
         let Some(below) = self.running(core) else {
             let start =
                 self.cores.get_mut(core).map(|core| std::mem::take(&mut core.start)).unwrap_or_default();
             return self.append(core, start);
         };
         let id = self.id(below);
-        if first.is_some() {
-            self.read(core, Variable::FirstTask, id);
-        }
         let Some(state) = self.tasks.get_mut(below) else { return };
         state.status = Status::Running;
         let later = std::mem::take(&mut state.later);

@@ -68,7 +68,8 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         StatusType::Ok
     }
 
-    /// The end of a service that may have made a task ready: a task gives the core to it, a handler does not.
+    /// The end of a service that may have made a task ready: a task gives the core to it, a handler does
+    /// not.
     fn leave_with_schedule(&mut self, core: usize, leaving: VecDeque<Op>) {
         let nesting = self.nesting(core);
         self.read(core, Variable::NestingLevel, nesting);
@@ -210,7 +211,7 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         if let Some(next) = chained {
             self.become_active(core, next);
         }
-        self.run_next(core);
+        self.run_next(core, false);
     }
 
     /// `WaitEvent`.
@@ -245,7 +246,7 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         self.effect(core, Effect::Change(Process::Task(task), Change::Wait));
         self.write(core, Variable::Status(id), Status::Waiting as u32);
         self.leave_stack_to_wait(core, task);
-        self.run_next(core);
+        self.run_next(core, true);
     }
 
     fn leave_stack_to_wait(&mut self, core: usize, task: usize) {

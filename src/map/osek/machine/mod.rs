@@ -1,6 +1,6 @@
 //! The mapping state machine: one software event in, BTF events out. Its rules have codes (`A7`) that
-//! docs/mapping.md explains; the other files of this folder contain them, about one function per rule. This
-//! file contains the state and the dispatch.
+//! docs/mapping.md explains; the other files of this folder contain them, about one function per rule.
+//! This file contains the state and the dispatch.
 
 mod activations;
 mod alarms;
@@ -172,7 +172,8 @@ impl Machine {
     fn access(&mut self, event: &SoftwareEvent) {
         let Access { slot, signal, write, value, follows } = event.kind else { return };
         let core = event.core;
-        // Values are stored as the 64 bits that were traced; formulas narrow them to their C type (rule O11).
+        // Values are stored as the 64 bits that were traced; formulas narrow them to their C type (rule
+        // O11).
         let bits = value as i64;
         if let Some(slot) = slot {
             let before = self.model.slots.value(slot);
@@ -203,7 +204,8 @@ impl Machine {
         match role {
             Role::TaskState(t) => self.task_state(t, write),
             Role::Activations(t) => self.task_activations(t, write),
-            // Cores of one OS image may share a variable; its attribute then applies to the core that writes.
+            // Cores of one OS image may share a variable; its attribute then applies to the core that
+            // writes.
             Role::RunningTask(c) if c == core => self.running_task(c, write),
             Role::RunningIsr(c) if c == core => self.running_isr(c, write),
             Role::Service(c) if c == core && write => self.service(c),

@@ -124,8 +124,8 @@ impl Machine {
     }
 
     /// Rules A12 and A13: E_OS_LIMIT tells which task lost an activation only if the data access right
-    /// before it on this core read the count of that task's activations; repeated errors of a remote call or
-    /// an error hook do not.
+    /// before it on this core read the count of that task's activations; repeated errors of a remote call
+    /// or an error hook do not.
     fn refused_task(&self, previous: Option<(usize, bool)>) -> Option<usize> {
         let Some((slot, true)) = previous else { return None };
         self.model.slot(slot).roles.iter().find_map(|role| match role {
@@ -169,8 +169,8 @@ impl Machine {
         }
     }
 
-    /// The stimulus of an activation of `t` (rule A9): the newest that names `t`; else the newest without a
-    /// task, raised on another core if a remote call is served here, on this core otherwise.
+    /// The stimulus of an activation of `t` (rule A9): the newest that names `t`; else the newest without
+    /// a task, raised on another core if a remote call is served here, on this core otherwise.
     pub(super) fn consume(&mut self, t: usize) -> Actor {
         let core = self.at;
         let remote = self.proc(core).is_some_and(|p| self.is_rpc(p));

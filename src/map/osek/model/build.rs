@@ -209,8 +209,8 @@ impl Model {
                 continue;
             }
             let s = self.sems.len();
-            // Not made unique: generators list a resource for every core, and only one core uses it unless it
-            // is global (see `Machine::claim`).
+            // Not made unique: generators list a resource for every core, and only one core uses it
+            // unless it is global (see `Machine::claim`).
             let name = self.names.intern(label);
             let state = self.attribute(ix, orti, "RESOURCE", Some(label), "STATE", Role::SemState(s));
             let locker = self.attribute(ix, orti, "RESOURCE", Some(label), "LOCKER", Role::SemLocker(s));
@@ -304,7 +304,8 @@ impl Model {
         all.iter().find(|t| self.tasks[**t].core == core).or(all.first()).copied()
     }
 
-    /// Reads the free text of ALARM.ACTION: `ActivateTask X`, `set E on T`, `SET t EVENT e`, `callback f` …
+    /// Reads the free text of ALARM.ACTION: `ActivateTask X`, `set E on T`, `SET t EVENT e`, `callback f`
+    /// …
     fn alarm_action(&self, core: usize, text: &str) -> AlarmAction {
         let words: Vec<&str> = action_words(text).collect();
         let verb = words.first().map(|w| w.to_lowercase()).unwrap_or_default();
