@@ -203,8 +203,12 @@ fn the_accuracy_of_the_trace_is_that_of_the_thesis() {
                WHERE target = 'cntStart' GROUP BY name ORDER BY least";
     let run = bench.ok(&["query", "sim.db", sql, "--format", "csv", "--unit", "ns"]);
     let rows: Vec<&str> = run.stdout.lines().skip(1).collect();
-    let table =
-        ["N_128,101,1340,1340", "N_1024,101,10300,10300", "N_4096,101,41020,41020", "N_65536,101,655420,655420"];
+    let table = [
+        "N_128,101,1340,1340",
+        "N_1024,101,10300,10300",
+        "N_4096,101,41020,41020",
+        "N_65536,101,655420,655420",
+    ];
     assert_eq!(rows, table);
 }
 
