@@ -44,7 +44,7 @@ fn codes(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The rules of `docs/mapping.md`, each with the recordings and tests that show it.
-fn rules() -> BTreeMap<String, Vec<String>> {
+pub fn rules() -> BTreeMap<String, Vec<String>> {
     let mut rules = BTreeMap::new();
     for line in document("docs/mapping.md").lines() {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();

@@ -34,6 +34,7 @@ mod grasp;
 mod grasp_out;
 mod judge;
 mod metrics;
+mod mutations;
 mod names;
 #[path = "../neutrino/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "the unit tests of the library and `benches` use the rest")]
