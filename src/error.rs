@@ -131,8 +131,12 @@ impl Error {
         if let Some(span) = error.span() {
             located = located.line(line_of(text, span.start));
         }
-        let word = message.split('`').nth(1).filter(|_| message.contains("unknown"));
-        match word.and_then(|word| did_you_mean(word, keys.split_whitespace())) {
+        // The message quotes the word, and then those that are possible there, if there are any.
+        let mut quoted = message.split('`').skip(1).step_by(2);
+        let word = quoted.next().filter(|_| message.contains("unknown"));
+        let possible: Vec<&str> = quoted.collect();
+        let known = keys.split_whitespace().filter(|key| possible.is_empty() || possible.contains(key));
+        match word.and_then(|word| did_you_mean(word, known)) {
             Some(near) => located.hint(format!("did you mean '{near}'?")),
             None => located,
         }

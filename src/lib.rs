@@ -41,8 +41,9 @@
 //! | `derive` | system events, in the dialect of their writer → instances and states | btf, error, names, schema | files, the text of BTF |
 //! | `check` | whether a trace conforms to its BTF version | btf, diagnostics, encoding, words | readers, the store, mapping |
 //! | `compare` | two streams of BTF records → their differences | btf, error, names, words | files, Parquet, SQL |
-//! | `simulate` | timing models → the events of a simulated system as BTF, and the recording of a probe | diagnostics, error, time | mapping, `derive`, readers, folders |
-//! | `ops` | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, options, picture, pipeline, plot, render, require, schema, store, time, words | the terminal, the environment |
+//! | `simulate` | timing models → the events of a simulated system as BTF, and the recording of a probe | diagnostics, error, time, words | mapping, `derive`, readers, folders |
+//! | `reconstruct` | system events of any recording → a timing model, with what each value rests on | btf, diagnostics, error, simulate, time, words | databases, files |
+//! | `ops` | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, options, picture, pipeline, plot, reconstruct, render, require, schema, store, time, words | the terminal, the environment |
 //! | `picture` | a picture as data: rows over time, what happens in them, merged where one pixel has several | btf, time, words | tables, how a row is drawn |
 //! | `render` | results → text; pictures → SVG, PNG, pages | error, names, picture, time, varint, words | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema, words | running SQL |
@@ -147,6 +148,8 @@ mod metrics;
 mod picture;
 #[cfg(feature = "engine")]
 mod plot;
+#[cfg(feature = "engine")]
+mod reconstruct;
 #[cfg(feature = "engine")]
 mod render;
 #[cfg(feature = "engine")]

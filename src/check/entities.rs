@@ -120,6 +120,9 @@ pub(super) enum NameFit {
 pub(super) struct Entities {
     /// The file has only some of the events of a trace.
     is_part: bool,
+    /// How many process events came from another process, and how many from what may be a core.
+    by_processes: u64,
+    by_cores: u64,
     all: Vec<Entity>,
     ids: HashMap<Box<str>, EntityId>,
 }
@@ -305,6 +308,18 @@ impl Entities {
     /// True if it is certainly a core: an event happened to it, or a table says so.
     pub(super) fn is_core(&self, id: EntityId) -> bool {
         self.kind(id) == Some(EntityType::Core)
+    }
+
+    /// True if a process event of this source tells where the process is: it can be a core, and if the writer
+    /// names the previous task more often than a core, it must be one for certain.
+    pub(super) fn tells_core(&mut self, id: EntityId) -> bool {
+        let may_be = self.may_be_core(id);
+        if may_be {
+            self.by_cores += 1;
+        } else {
+            self.by_processes += 1;
+        }
+        self.is_core(id) || may_be && self.by_cores >= self.by_processes
     }
 
     /// True if it can be a core. An empty field is not a core.

@@ -100,7 +100,7 @@ fn move_between_cores(
     }
     // Some loggers write the previous task as the source: a fault of its own, which says nothing about cores.
     let core = step.source.0;
-    if !entities.may_be_core(core) {
+    if !entities.tells_core(core) {
         return;
     }
     // A name that has no event is a core by its deeds only: where another one has, it may be the id of a task

@@ -1,8 +1,8 @@
-//! Semaphores: their state chart, the order of the steps of an access, their users and their counter. Not how
-//! long they are held.
+//! Semaphores: their state chart, the order of the steps of an access, their users and their counter. Not
+//! how long they are held.
 //!
-//! A rule is applied as far as the trace tells: writers may leave out the states of a semaphore, its counter,
-//! or the requests (kernels see a contended mutex only). What is not known violates nothing.
+//! A rule is applied as far as the trace tells: writers may leave out the states of a semaphore, its
+//! counter, or the requests (kernels see a contended mutex only). What is not known violates nothing.
 
 use std::collections::HashMap;
 
@@ -36,10 +36,14 @@ struct Semaphore {
     was_free: bool,
     /// True behind a gap, which may hide requests.
     hidden: bool,
-    /// True once a request, an increment or a decrement was seen: then they are recorded, and a step without
-    /// them is out of order.
+    /// True once a request, an increment or a decrement was seen: then they are recorded, and a step
+    /// without them is out of order.
     requests: bool,
     counts: bool,
+    /// True after a process ended without giving it back, until it is free: who has it then is not known.
+    left: bool,
+    /// True once it was assigned: then that is recorded, and who is not assigned does not have it.
+    assigns: bool,
     /// Open accesses, by process instance.
     accesses: Vec<(Key, Stage)>,
     /// Processes that it is assigned to, and those that asked to be the only one.
@@ -83,7 +87,9 @@ impl Semaphores {
             semaphore.state = Some(transition.to);
         } else {
             let gone = |user: &Key| software.process_state(*user, entities) == Some(State::Terminated);
+            let before = semaphore.users.len();
             semaphore.users.retain(|user| *user == step.source || !gone(user));
+            semaphore.left |= semaphore.users.len() < before;
             if let Err(stage) = semaphore.check_order(version, step, entities) {
                 step.fault(findings, Id::SemaphoreOrder, || {
                     stage.map_or_else(
@@ -138,12 +144,13 @@ impl Semaphores {
 }
 
 impl Semaphore {
-    /// A step of the state chart: a semaphore with one owner, for example, is not locked again before it is
-    /// free. Fails with the state that does not allow it, and takes the step all the same.
+    /// A step of the state chart: a semaphore with one owner, for example, is not locked again before it
+    /// is free. Fails with the state that does not allow it, and takes the step all the same.
     fn change_state(&mut self, transition: Transition) -> Result<(), State> {
         self.given_back = false;
         if transition.to == State::Free {
             self.was_free = true;
+            self.left = false;
             self.users.clear();
             self.alone.clear();
         }
@@ -151,8 +158,8 @@ impl Semaphore {
         before.filter(|state| !transition.from.contains(state)).map_or(Ok(()), Err)
     }
 
-    /// The most processes that it can be assigned to, if all of them are assigned: it is locked (2.1.5 table
-    /// 19, 2.3 §2.3.7: FULL, and OVERFULL with waiters).
+    /// The most processes that it can be assigned to, if all of them are assigned: it is locked (2.1.5
+    /// table 19, 2.3 §2.3.7: FULL, and OVERFULL with waiters).
     fn room_when_locked(&self) -> Option<usize> {
         let locked = matches!(self.state, Some(State::Full | State::Overfull));
         self.counter.maximum().filter(|_| locked).and_then(|maximum| usize::try_from(maximum).ok())
@@ -189,8 +196,8 @@ impl Semaphore {
             Action::Decrement => (&[Released], None),
             _ => return Ok(()),
         };
-        // An access without an earlier step may have begun in a gap, or before the trace, unless its process
-        // began in it and requests are recorded, or the semaphore was free since.
+        // An access without an earlier step may have begun in a gap, or before the trace, unless its
+        // process began in it and requests are recorded, or the semaphore was free since.
         let began_here = entities.get(process.0).is_some_and(|entity| entity.began_here(process.1));
         let unknown_is_fine = match step.rule.action {
             Action::Increment if old => true,
@@ -217,10 +224,12 @@ impl Semaphore {
         if fits { Ok(()) } else { Err(before) }
     }
 
-    /// True if a process without a known access cannot have the semaphore: nobody has it, others have all of
-    /// it, or the only user has just given it back.
+    /// True if a process without a known access cannot have the semaphore: nobody has it, others have all
+    /// of it, or the only user has just given it back. A state of which nobody is the cause does not
+    /// change that: once it was free, all its users are known, if the trace tells of users at all.
     fn cannot_release(&self, process: Key) -> bool {
-        let free = self.state == Some(State::Free);
+        let unused = self.assigns && self.was_free && self.users.is_empty() && !self.given_back && !self.left;
+        let free = self.state == Some(State::Free) || unused;
         let others = self.users.iter().filter(|user| **user != process).count();
         let taken = self.room_when_locked().is_some_and(|room| others >= room);
         let again = self.given_back && self.counter.maximum() == Some(1);
@@ -235,6 +244,7 @@ impl Semaphore {
                 remember(&mut self.alone, process);
             }
             Action::Assigned => {
+                self.assigns = true;
                 let mut others = self.users.iter().filter(|user| **user != process);
                 let alone = self.alone.iter().position(|other| *other == process);
                 // The thesis, after table 2.9: an exclusive request succeeds only if the counter is zero.

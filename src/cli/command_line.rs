@@ -1,7 +1,7 @@
 //! The command line: the list of commands. Not their arguments, which are declared in `commands`.
 
 use super::commands::{
-    check, compare, demo, export, help, ingest, manage, map, metrics, plot, query, simulate,
+    check, compare, demo, export, help, ingest, manage, map, metrics, model, plot, query, simulate,
 };
 use super::shell;
 use clap::{Parser, Subcommand};
@@ -46,6 +46,7 @@ pub enum Command {
     Check(check::CheckArgs),
     Compare(compare::CompareArgs),
     Simulate(simulate::SimulateArgs),
+    Model(model::ModelArgs),
     Info(manage::InfoArgs),
     Verify(manage::VerifyArgs),
     Remove(manage::RemoveArgs),

@@ -35,7 +35,9 @@ pub(super) fn watched<T>(ui: &Ui, control: &Arc<Control>, work: impl FnOnce() ->
                 bar.set_length(p.total);
                 bar.set_position(p.done.min(p.total));
                 let seconds = stage.1.elapsed().as_millis().max(1) as u64;
-                bar.set_message(format!("{} {} rows, {} rows/s", p.stage, p.rows, p.rows * 1000 / seconds));
+                // Some stages have no rows.
+                let rows = format!(" {} rows, {} rows/s", p.rows, p.rows * 1000 / seconds);
+                bar.set_message(format!("{}{}", p.stage, if p.rows > 0 { &rows } else { "" }));
                 bar.tick();
             }
             bar.finish_and_clear();

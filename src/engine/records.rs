@@ -42,10 +42,16 @@ struct Batch {
 }
 
 impl StoredRecords {
+    /// In the order of the file.
     pub fn open(session: &Session, recording: &str) -> Result<Self> {
+        Self::open_in(session, recording, EventOrder::File)
+    }
+
+    /// In this order.
+    pub fn open_in(session: &Session, recording: &str, order: EventOrder) -> Result<Self> {
         let params = [("recording", Param::from(recording))];
         let condition = ("WHERE recording = $recording", &params[..]);
-        let events = events(session, recording, condition, true, EventOrder::File)?;
+        let events = events(session, recording, condition, true, order)?;
         let lines = tables::BTF_LINE.name;
         let sql =
             format!("SELECT line, next_seq, text FROM {lines} WHERE recording = $recording ORDER BY line");

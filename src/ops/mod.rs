@@ -24,6 +24,8 @@ mod mapped;
 #[cfg(feature = "engine")]
 pub mod metrics;
 #[cfg(feature = "engine")]
+pub mod model;
+#[cfg(feature = "engine")]
 pub mod open;
 mod order;
 mod parts;

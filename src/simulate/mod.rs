@@ -10,8 +10,9 @@ pub mod random;
 mod random_numbers;
 mod reference;
 
-pub use kernel::Counts;
+pub use kernel::{Counts, Standstill};
 pub use model::Model;
+pub use probe::{ProbeOptions, Recorded, Shape, TracedOs};
 
 use crate::error::{Error, Result};
 use kernel::{Handlers, Kernel};
@@ -21,11 +22,10 @@ use std::io::Write;
 use std::path::Path;
 
 /// What a simulation wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Simulated {
-    /// Records of the exports, of all cores; `None` if there is no recording, because accesses take no
-    /// time.
-    pub records: Option<u64>,
+    /// What the exports of all cores have; `None` if there is no recording, because accesses take no time.
+    pub recorded: Option<Recorded>,
     /// Events of the reference.
     pub events: u64,
     /// What went on.
@@ -33,16 +33,19 @@ pub struct Simulated {
 }
 
 /// Runs a checked model to its end. `open` opens the outputs by their names: `model.toml`,
-/// `reference.btf`, and the files of `recording/`. `go_on` is asked now and then, with the simulated time
-/// in ns, and may end the run.
+/// `reference.btf`, and the files of `recording/`, which are like `options` says. `go_on` is asked now and
+/// then, with the simulated time in ns, and may end the run.
 ///
 /// # Errors
-/// Those of `open` and `go_on`, and [`crate::error::ErrorKind::Io`] when an output fails.
+/// Those of [`ProbeOptions::check`], `open` and `go_on`, and [`crate::error::ErrorKind::Io`] when an output
+/// fails.
 pub fn simulate<W: Write>(
     model: &Model,
+    options: &ProbeOptions,
     mut open: impl FnMut(&Path) -> Result<W>,
     go_on: impl FnMut(i64) -> Result<()>,
 ) -> Result<Simulated> {
+    options.check(model)?;
     let handlers = Handlers::of(model);
     let failed = |name: &str| {
         let name = name.to_owned();
@@ -58,7 +61,7 @@ pub fn simulate<W: Write>(
     let has_recording = model.os.access > 0;
     let mut exports = Vec::new();
     if has_recording {
-        for (name, content) in probe::description(model, &handlers) {
+        for (name, content) in probe::description(model, &handlers, options) {
             text(&format!("recording/{name}"), &content, &mut open)?;
         }
         for core in 0..model.cores.len() {
@@ -67,9 +70,9 @@ pub fn simulate<W: Write>(
             exports.push(Exports { data, functions });
         }
     }
-    let probe = Probe::new(model, &handlers, exports);
+    let probe = Probe::new(model, &handlers, options, exports);
     let (probe, reference, counts) = Kernel::new(model, &handlers, probe, reference).run(go_on)?;
-    let records = probe.finish().map_err(failed("recording"))?;
+    let recorded = probe.finish().map_err(failed("recording"))?;
     let events = reference.finish().map_err(failed("reference.btf"))?;
-    Ok(Simulated { records: has_recording.then_some(records), events, counts })
+    Ok(Simulated { recorded: has_recording.then_some(recorded), events, counts })
 }

@@ -1,5 +1,5 @@
-//! The integration tests: one binary, because every binary that links the query engine is large. What needs
-//! no command line is tested through the library.
+//! The integration tests: one binary, because every binary that links the query engine is large. What
+//! needs no command line is tested through the library.
 
 #![allow(
     clippy::disallowed_methods,
@@ -20,6 +20,7 @@ mod conform;
 mod continued;
 mod cores;
 mod corpus;
+mod derived_models;
 mod described;
 mod documents;
 mod doubts;

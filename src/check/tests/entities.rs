@@ -26,6 +26,18 @@ fn a_name_of_two_types_is_reported_once() {
     assert!(core.findings[0].first[0].message.contains("a name of two types"));
 }
 
+/// Some loggers name the previous task in place of the core, also tasks that have no event.
+#[test]
+fn the_previous_task_is_not_a_core() {
+    let begin = "0,S,0,T,A,0,activate\n0,S,0,T,B,0,activate\n1,B,0,T,A,0,start\n2,A,0,T,A,0,preempt\n";
+    let previous =
+        format!("{begin}3,B,0,T,A,0,resume\n4,X,0,T,A,0,preempt\n5,B,0,T,A,0,resume\n6,Y,0,T,A,0,preempt");
+    let found = ids(&check_events(MID, &previous), Severity::Info);
+    assert!(!found.contains(&"core-changed"), "{found:?}");
+    let cores = previous.replace(",B,0,T,A", ",X,0,T,A").replace(",A,0,T,A", ",X,0,T,A");
+    assert!(ids(&check_events(MID, &cores), Severity::Info).contains(&"core-changed"));
+}
+
 #[test]
 fn an_empty_name_is_the_only_fault_of_its_line() {
     for text in [

@@ -84,6 +84,8 @@ fn the_steps_of_an_access_come_in_order() {
             "4,A,0,SEM,M,0,released",
         ];
         assert_eq!(broken(version, &twice), order);
+        let again = [&twice[..4], &["4,M,0,SEM,M,0,unlock", "5,M,0,SEM,M,0,lock", "6,A,0,SEM,M,0,released"]];
+        assert_eq!(broken(version, &again.concat()), order);
         let early = ["3,A,0,SEM,M,0,requestsemaphore", "3,A,0,SEM,M,0,decrement"];
         assert_eq!(broken(version, &early)[0], order[0]);
     }

@@ -12,6 +12,7 @@ mod kernel;
 pub(super) mod manage;
 pub(super) mod map;
 pub(super) mod metrics;
+pub(super) mod model;
 pub(super) mod output;
 pub(super) mod parse;
 pub(super) mod plot;
@@ -37,6 +38,7 @@ pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
         Command::Plot(args) => plot::run(args, ui),
         Command::Check(args) => check::run(args),
         Command::Simulate(args) => simulate::run(args, ui),
+        Command::Model(args) => model::run(args, ui),
         Command::Compare(args) => compare::run(args, ui),
         Command::Info(args) => manage::info(args),
         Command::Verify(args) => manage::verify(args, ui),

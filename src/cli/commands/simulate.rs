@@ -1,12 +1,15 @@
 //! `btfdb simulate`.
 
+use super::super::declared::word;
 use super::super::progress::watched;
 use super::super::signals;
 use super::super::ui::Ui;
 use super::parse;
 use crate::error::{Error, ErrorKind, Result};
-use crate::simulate::{Model, random, simulate};
-use crate::time::TimeScale;
+use crate::simulate::{
+    Model, ProbeOptions, Recorded, Shape, Simulated, Standstill, TracedOs, random, simulate,
+};
+use crate::time::{TimeScale, format_duration};
 use clap::Args;
 use std::fs::File;
 use std::io::BufWriter;
@@ -27,6 +30,8 @@ const BUFFER: usize = 1 << 18;
   btfdb simulate engine.toml -o engine --seed 7 --duration 2s
   btfdb simulate --random 42 --cores 4 -o random
   btfdb simulate --random waters -o waters
+  btfdb simulate engine.toml -o engine --os osek
+  btfdb simulate engine.toml -o lossy --overflows 3 --begin 100ms
   btfdb ingest engine.db engine/recording
   btfdb compare engine/reference.btf engine.db
 
@@ -56,6 +61,47 @@ pub struct SimulateArgs {
     /// Replace the folder if an earlier simulation wrote it.
     #[arg(long)]
     pub force: bool,
+    /// What the recording is like.
+    #[command(flatten)]
+    pub probe: ProbeArgs,
+}
+
+/// What the recording is like.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The recording")]
+pub struct ProbeArgs {
+    /// As which operating system the system is recorded: ERIKA with all that its kernels access, or any OSEK
+    /// system with what its ORTI file names.
+    #[arg(long, value_parser = word(TracedOs::ALL.map(TracedOs::as_str), TracedOs::parse), default_value = "erika2")]
+    pub os: TracedOs,
+    /// How the lines of its exports are written; docs/simulate.md shows them.
+    #[arg(long, value_parser = word(Shape::ALL.map(Shape::as_str), Shape::parse), default_value = "thesis")]
+    pub shape: Shape,
+    /// FIFO overflows of each core, at random places: records of 20 us to 2 ms are lost.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub overflows: u32,
+    /// Begins in the middle, at this time.
+    #[arg(long, value_name = "T")]
+    pub begin: Option<String>,
+    /// By how many millionths the clock of each core is faster than that of the core before.
+    #[arg(long, value_name = "PPM", default_value_t = 0, allow_negative_numbers = true)]
+    pub drift: i64,
+    /// By how much a time is late at most, e.g. 50ns.
+    #[arg(long, value_name = "T")]
+    pub jitter: Option<String>,
+}
+
+impl ProbeArgs {
+    fn options(&self) -> Result<ProbeOptions> {
+        Ok(ProbeOptions {
+            os: self.os,
+            shape: self.shape,
+            overflows: self.overflows,
+            begin: parse::time("--begin", self.begin.as_deref(), TimeScale::Ns)?.unwrap_or(0),
+            drift: self.drift,
+            jitter: parse::time("--jitter", self.jitter.as_deref(), TimeScale::Ns)?.unwrap_or(0),
+        })
+    }
 }
 
 /// Which model is made.
@@ -104,6 +150,8 @@ fn model(args: &SimulateArgs, ui: &Ui) -> Result<Model> {
 
 pub(super) fn run(args: &SimulateArgs, ui: &Ui) -> Result<u8> {
     let model = model(args, ui)?;
+    let probe = args.probe.options()?;
+    probe.check(&model)?;
     let control = signals::control();
     let folder = Folder::begin(&args.output, args.force)?;
     let work = || {
@@ -111,10 +159,11 @@ pub(super) fn run(args: &SimulateArgs, ui: &Ui) -> Result<u8> {
         let mut before = 0;
         let simulated = simulate(
             &model,
+            &probe,
             |name| folder.create(name),
             |now| {
-                control.advance((now - before).unsigned_abs(), 0);
-                before = now;
+                control.advance(now.saturating_sub(before).max(0).unsigned_abs(), 0);
+                before = now.max(before);
                 control.check()
             },
         )?;
@@ -122,18 +171,7 @@ pub(super) fn run(args: &SimulateArgs, ui: &Ui) -> Result<u8> {
         Ok(simulated)
     };
     let simulated = watched(ui, &control, work)?;
-    let events = format!(
-        "{}: {} events in {}",
-        model.name,
-        simulated.events,
-        args.output.join("reference.btf").display()
-    );
-    match simulated.records {
-        Some(records) => {
-            ui.status(&format!("{events}, {records} records in {}", args.output.join("recording").display()));
-        }
-        None => ui.status(&format!("{events}; no recording, because os.access is 0")),
-    }
+    ui.status(&summary(&model, &simulated, &args.output));
     if simulated.counts.lost_requests > 0 {
         ui.warning(&format!(
             "{} requests of ISRs were lost: the ISR was still pending, so its core has too much to do",
@@ -146,7 +184,44 @@ pub(super) fn run(args: &SimulateArgs, ui: &Ui) -> Result<u8> {
             simulated.counts.errors
         ));
     }
+    if let Some(crossed) = simulated.recorded.map(|recorded| recorded.crossed).filter(|crossed| *crossed > 0)
+    {
+        ui.warning(&format!(
+            "{crossed} events were set for a task of another core while the own core served a call: a generic OSEK \
+             system does not tell by whom, so they are mapped as set by the ISR that serves"
+        ));
+    }
+    if let Some(standstill) = &simulated.counts.standstill {
+        ui.warning(&standstill_text(&model, standstill));
+    }
     Ok(0)
+}
+
+/// What was written.
+fn summary(model: &Model, simulated: &Simulated, folder: &Path) -> String {
+    let (name, events) = (&model.name, simulated.events);
+    let written = format!("{name}: {events} events in {}", folder.join("reference.btf").display());
+    let Some(Recorded { records, overflows, lost, .. }) = simulated.recorded else {
+        return format!("{written}; no recording, because os.access is 0");
+    };
+    let written = format!("{written}, {records} records in {}", folder.join("recording").display());
+    match overflows {
+        0 => written,
+        _ => format!("{written}, {lost} records lost in {overflows} overflows"),
+    }
+}
+
+fn standstill_text(model: &Model, Standstill { at, cores }: &Standstill) -> String {
+    let names = cores.iter().filter_map(|core| Some(model.cores.get(*core)?.name.as_str()));
+    let names: Vec<_> = names.collect();
+    let at = format_duration(*at, TimeScale::Ns);
+    match names.as_slice() {
+        [core] => format!("from {at} on, {core} waits for a lock that it has itself: it stands still"),
+        _ => {
+            let names = names.join(" and ");
+            format!("from {at} on, {names} wait for each other, for a lock or a call: they stand still")
+        }
+    }
 }
 
 /// A folder that appears when it is complete.

@@ -1,5 +1,5 @@
-//! A chunk of BTF lines into columns: one tolerant reader of a line, and a fast path for the common shape of
-//! an event with the same result. Not what the header means (see [`super::Header`]).
+//! A chunk of BTF lines into columns: one tolerant reader of a line, and a fast path for the common shape
+//! of an event with the same result. Not what the header means (see [`super::Header`]).
 
 use super::super::text::{Findings, Line, Names, line_end, sign, stops, swar};
 use super::super::{Counts, RowLines};
@@ -33,15 +33,15 @@ pub struct EventRows {
     pub note: Vec<u32>,
     /// The line of each row.
     pub lines: RowLines,
-    /// Dictionary delta: names of entities by first use, without those of earlier chunks of the parser. Bytes
-    /// that are not UTF-8 are escaped.
+    /// Dictionary delta: names of entities by first use, without those of earlier chunks of the parser.
+    /// Bytes that are not UTF-8 are escaped.
     pub names: TextList,
     /// Types and actions, likewise.
     pub words: TextList,
     /// Notes, likewise.
     pub notes: TextList,
-    /// The ids of the first of `names`, `words` and `notes`: the number of those in earlier deltas. A smaller
-    /// id means that the parser has dropped the names from there on.
+    /// The ids of the first of `names`, `words` and `notes`: the number of those in earlier deltas. A
+    /// smaller id means that the parser has dropped the names from there on.
     pub delta_start: DeltaStart,
     /// Lines that are not events, in order.
     pub others: Vec<OtherLine>,
@@ -121,27 +121,30 @@ pub struct Parser<'s> {
     names: Names,
     words: Names,
     notes: Names,
+    /// A line had bytes that are no UTF-8.
+    foreign: bool,
 }
 
 impl<'s> Parser<'s> {
     /// `source` is the path given by the user.
     pub fn new(source: impl Into<Cow<'s, str>>) -> Self {
         let notes = Names::with_max(MAX_NOTES);
-        Self { source: source.into(), names: Names::new(), words: Names::new(), notes }
+        Self { source: source.into(), names: Names::new(), words: Names::new(), notes, foreign: false }
     }
 
-    /// Reads a chunk. `inside_line`: the previous chunk ended inside a line, whose rest is skipped uncounted.
+    /// Reads a chunk. `inside_line`: the previous chunk ended inside a line, whose rest is skipped
+    /// uncounted.
     pub fn chunk(&mut self, chunk: &[u8], inside_line: bool) -> EventRows {
         self.parse_with(chunk, inside_line, true)
     }
 
     /// [`Parser::chunk`] with or without the fast path, which does not change the result.
     pub(super) fn parse_with(&mut self, chunk: &[u8], inside_line: bool, fast: bool) -> EventRows {
-        let Self { source, names, words, notes } = self;
+        let Self { source, names, words, notes, foreign } = self;
         let delta_start =
             DeltaStart { names: names.begin_chunk(), words: words.begin_chunk(), notes: notes.begin_chunk() };
         let rows = EventRows { delta_start, ..EventRows::with_room_for(chunk.len()) };
-        let mut reader = Reader { rows, findings: Findings::new(&**source), names, words, notes };
+        let mut reader = Reader { rows, findings: Findings::new(&**source), names, words, notes, foreign };
         let (mut at, mut number) = (0, 0);
         if inside_line {
             at = memchr::memchr(b'\n', chunk).map_or(chunk.len(), |end| end + 1);
@@ -171,6 +174,7 @@ struct Reader<'p> {
     names: &'p mut Names,
     words: &'p mut Names,
     notes: &'p mut Names,
+    foreign: &'p mut bool,
 }
 
 impl Reader<'_> {
@@ -178,6 +182,9 @@ impl Reader<'_> {
     /// stopped.
     fn common_lines(&mut self, chunk: &[u8], (mut at, mut number): (usize, usize)) -> (usize, usize) {
         while let Some((row, next)) = self.common_line(chunk, at) {
+            if *self.foreign {
+                self.note_foreign(Line::take(chunk, at, number).0);
+            }
             self.rows.push(&row, number);
             (at, number) = (next, number + 1);
         }
@@ -185,8 +192,8 @@ impl Reader<'_> {
     }
 
     /// Reads `12,Core_0,0,T,T_1,3,start` or the same with a note, if all its names are known. Returns the
-    /// row, and where the next line starts. Fields with blanks around them are never known, so they need no
-    /// special case. A note may be new: the values of signals often are.
+    /// row, and where the next line starts. Fields with blanks around them are never known, so they need
+    /// no special case. A note may be new: the values of signals often are.
     #[inline(always)]
     fn common_line(&mut self, chunk: &[u8], at: usize) -> Option<(Row, usize)> {
         let (time, digits) = swar::decimal(chunk, at)?;
@@ -223,10 +230,17 @@ impl Reader<'_> {
         Some((if is_unknown { self.notes.add(note) } else { self.notes.id(note) }, at + length))
     }
 
-    fn line(&mut self, line: Line<'_>) {
+    /// Notes bytes that are no UTF-8. From then on names may have such bytes, in lines of the common
+    /// shape, too.
+    fn note_foreign(&mut self, line: Line<'_>) {
         if std::str::from_utf8(line.text).is_err() {
+            *self.foreign = true;
             self.findings.note(line, Severity::Warning, "not-utf8", || NOT_UTF8.to_owned());
         }
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        self.note_foreign(line);
         let text = line.text.trim_ascii();
         let kind = match text {
             _ if line.too_long => return self.reject(line, &Unreadable::TooLong),

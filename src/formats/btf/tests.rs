@@ -98,6 +98,9 @@ fn bytes_that_are_no_text_are_escaped_and_reported() {
     let rows = parse_chunk(b"1,A\xff,0,T,B,0,x\n# \xfe\n", false, "t.btf");
     assert_eq!(lines(&rows), ["1,A\\xff,0,T,B,0,x"]);
     assert_eq!(codes(&rows), [("not-utf8", Some(1)), ("not-utf8", Some(2))]);
+    // Each line counts, also where the name is known.
+    let rows = parse_chunk(&b"1,A\xff,0,T,B,0,x\n".repeat(3), false, "t.btf");
+    assert_eq!(codes(&rows), [1, 2, 3].map(|line| ("not-utf8", Some(line))));
 }
 
 #[test]

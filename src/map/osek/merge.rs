@@ -24,7 +24,7 @@ pub(super) struct Merge<'a> {
 }
 
 /// The position of an event among those of all cores: by time; at one instant the release of a spinlock
-/// first, on any core (rule O1), then by core.
+/// first, on any core, then by core; but a resource is given back before another core accesses it (rule O1).
 type Place = (i64, bool, usize);
 /// After all events.
 const END: Place = (i64::MAX, true, usize::MAX);
@@ -35,6 +35,8 @@ struct Core<'a> {
     functions: Stream<'a, Option<Function>>,
     head: Option<SoftwareEvent>,
     place: Place,
+    /// The head accesses this slot of a resource, and whether it gives that back.
+    resource: Option<(usize, bool)>,
 }
 
 /// What a traced variable means.
@@ -44,6 +46,8 @@ struct Variable {
     signal: Option<NameId>,
     /// A word of the spinlock array.
     spin: bool,
+    /// A resource whose STATE or LOCKER it tells.
+    resource: Option<usize>,
 }
 
 /// The rows of one table and core, and the meanings of their names.
@@ -59,7 +63,7 @@ impl<'a> Merge<'a> {
     pub fn new(inputs: Vec<CoreInput<'a>>, model: &mut Model) -> Result<Self> {
         let core = |(index, input): (usize, CoreInput<'a>)| {
             let (data, functions) = (Stream::new(input.data), Stream::new(input.functions));
-            let mut core = Core { index, data, functions, head: None, place: END };
+            let mut core = Core { index, data, functions, head: None, place: END, resource: None };
             core.advance(model)?;
             Ok(core)
         };
@@ -70,8 +74,9 @@ impl<'a> Merge<'a> {
     /// The next event. Within a core functions come before data, then file order (rule O2).
     pub fn next(&mut self, model: &mut Model) -> Result<Option<SoftwareEvent>> {
         // The same core often has several events in a row.
-        if self.cores.get(self.turn).is_none_or(|core| core.place >= self.until) {
+        if self.cores.get(self.turn).is_none_or(|core| core.place >= self.until || core.resource.is_some()) {
             self.choose();
+            self.let_give_back();
         }
         let Some(core) = self.cores.get_mut(self.turn) else { return Ok(None) };
         let event = core.head.take();
@@ -90,10 +95,22 @@ impl<'a> Merge<'a> {
         }
         self.until = second;
     }
+
+    /// Rule O1: the core whose turn it is accesses a resource that another core gives back at that instant.
+    fn let_give_back(&mut self) {
+        let Some(core) = self.cores.get(self.turn) else { return };
+        let Some((slot, _)) = core.resource else { return };
+        let (place, time) = (core.place, core.place.0);
+        let gives = |other: &Core<'_>| other.place.0 == time && other.resource == Some((slot, true));
+        if let Some(other) = self.cores.iter().position(gives).filter(|other| *other != self.turn) {
+            (self.turn, self.until) = (other, place);
+        }
+    }
 }
 
 impl Core<'_> {
     fn advance(&mut self, model: &mut Model) -> Result<()> {
+        self.resource = None;
         loop {
             let data = self.data.first(|name| Variable::of(name, self.index, model))?;
             let call = self.functions.first(|name| model.function(name))?;
@@ -109,7 +126,9 @@ impl Core<'_> {
                 }
                 (false, Some((Row { time, value, write_or_entry: write, follows, .. }, variable)), _) => {
                     self.data.at += 1;
-                    let Variable { slot, signal, spin } = variable;
+                    let Variable { slot, signal, spin, resource } = variable;
+                    self.resource =
+                        slot.zip(resource).map(|(slot, s)| (slot, write && model.gives_back(s, value)));
                     let released = spin && write && value == 0;
                     (time, released, EventKind::Access { slot, signal, write, value, follows })
                 }
@@ -132,7 +151,12 @@ impl Variable {
         model.listed.variable(name, path);
         let roles = meaning.slot.map(|slot| model.slot(slot).roles.iter());
         let spin = roles.into_iter().flatten().any(|w| matches!(w, Role::Spin(_)));
-        Self { slot: meaning.slot, signal: meaning.signal.map(|s| model.names.intern(&s)), spin }
+        let roles = meaning.slot.map(|slot| model.slot(slot).roles.iter());
+        let resource = roles.into_iter().flatten().find_map(|w| match w {
+            Role::SemLocker(s) | Role::SemState(s) => Some(*s),
+            _ => None,
+        });
+        Self { slot: meaning.slot, signal: meaning.signal.map(|s| model.names.intern(&s)), spin, resource }
     }
 }
 

@@ -133,6 +133,23 @@ pub enum Service {
 }
 
 impl Service {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::ActivateTask,
+        Self::TerminateTask,
+        Self::ChainTask,
+        Self::Schedule,
+        Self::GetResource,
+        Self::ReleaseResource,
+        Self::SetEvent,
+        Self::ClearEvent,
+        Self::WaitEvent,
+        Self::StartOs,
+        Self::GetSpinlock,
+        Self::ReleaseSpinlock,
+        Self::TryToGetSpinlock,
+    ];
+
     /// The value of the service trace when the service is entered; when it is left, it is one less.
     pub fn entry_code(self) -> u32 {
         let id = match self {

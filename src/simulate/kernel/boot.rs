@@ -4,6 +4,7 @@
 use super::access::{Function, Recorder, Service, Variable};
 use super::effect::{Observer, Stimulus};
 use super::ready::NONE;
+use super::schedule::Occasion;
 use super::{Kernel, Op};
 
 impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
@@ -38,7 +39,7 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
                 }
                 let ceiling = self.ceiling(core);
                 self.read(core, Variable::Ceiling, ceiling);
-                self.dispatch(core, task, true);
+                self.dispatch(core, task, Occasion::Start);
             }
             None => self.append(core, start.into()),
         }

@@ -8,6 +8,7 @@ use super::effect::{Change, Effect, Observer, Process};
 use super::locks::Asks;
 use super::program::Program;
 use super::ready::NONE;
+use super::schedule::Occasion;
 use super::{Decision, HandlerKind, Kernel, Op};
 use std::collections::VecDeque;
 
@@ -67,9 +68,8 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         self.enter(core, self.function_of(handler));
         match kind {
             HandlerKind::Isr(isr) => {
-                let model = self.model;
-                if let Some((isr, program)) = model.isrs.get(isr).zip(self.program(core)) {
-                    program.begin(&isr.steps);
+                if let (Some(block), Some(program)) = (self.code.isr(isr), self.program(core)) {
+                    program.begin(block);
                 }
             }
             HandlerKind::Timer => {
@@ -138,7 +138,7 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         match first.filter(|task| self.preempts(core, *task)) {
             Some(task) => {
                 self.preempt(core, leaving);
-                self.dispatch(core, task, false);
+                self.dispatch(core, task, Occasion::End);
             }
             None => self.append(core, leaving),
         }

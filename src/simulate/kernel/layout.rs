@@ -21,7 +21,7 @@ pub fn layout(model: &Model) -> Vec<Layout> {
     for task in &model.tasks {
         let rank = priorities.partition_point(|other| *other < task.priority) as u32;
         let mut used = vec![false; model.resources.len()];
-        uses(model, &task.steps, 0, &mut used);
+        uses(model, &task.steps, &mut vec![false; model.runnables.len()], &mut used);
         for (resource, _) in used.iter().enumerate().filter(|(_, used)| **used) {
             if let Some(ceiling) = ceilings.get_mut(resource).and_then(|cores| cores.get_mut(task.core)) {
                 *ceiling = (*ceiling).max(Some(rank));
@@ -55,11 +55,8 @@ pub fn layout(model: &Model) -> Vec<Layout> {
     all
 }
 
-/// Marks the resources that steps take. `depth` bounds runnables that call each other.
-fn uses(model: &Model, steps: &[Step], depth: usize, used: &mut [bool]) {
-    if depth > 64 {
-        return;
-    }
+/// Marks the resources that steps take, and the runnables that are done: each is followed once.
+pub fn uses(model: &Model, steps: &[Step], done: &mut [bool], used: &mut [bool]) {
     for step in steps {
         match step {
             Step::GetResource { resource } => {
@@ -68,16 +65,12 @@ fn uses(model: &Model, steps: &[Step], depth: usize, used: &mut [bool]) {
                 }
             }
             Step::Call { runnable } => {
-                if let Some(runnable) = model.runnables.get(*runnable) {
-                    uses(model, &runnable.steps, depth + 1, used);
+                let is_done = done.get_mut(*runnable).is_none_or(|done| std::mem::replace(done, true));
+                if let Some(runnable) = model.runnables.get(*runnable).filter(|_| !is_done) {
+                    uses(model, &runnable.steps, done, used);
                 }
             }
-            Step::Branch { then, otherwise, .. } => {
-                uses(model, then, depth + 1, used);
-                uses(model, otherwise, depth + 1, used);
-            }
-            Step::Repeat { steps, .. } => uses(model, steps, depth + 1, used),
-            _ => {}
+            _ => step.inside().into_iter().for_each(|steps| uses(model, steps, done, used)),
         }
     }
 }

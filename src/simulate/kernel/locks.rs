@@ -126,6 +126,9 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
             if let Some(state) = self.cores.get_mut(core) {
                 state.ops.push_front(Op::Decide(Decision::Spin(Spin { asked: true, ..spin })));
             }
+            if !spin.asked {
+                self.look_for_standstill(core);
+            }
             self.record(core, Variable::Spinlock(spin.word as u32), false, 1);
             self.sleep_in_loop(core);
         } else {

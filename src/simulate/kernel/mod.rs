@@ -5,6 +5,7 @@
 
 pub mod access;
 mod boot;
+mod code;
 mod core;
 mod counter;
 pub mod effect;
@@ -20,18 +21,25 @@ mod resources;
 mod schedule;
 mod services;
 mod spinlocks;
+mod standstill;
 mod task;
 mod timer;
+
+#[cfg(test)]
+mod tests;
 
 use self::core::{Core, Next};
 use super::model::{Model, Os};
 use super::random_numbers::RandomNumbers;
 use access::{Function, Recorder, Variable};
+use code::Code;
 use effect::{Effect, Observer};
 use task::Task;
 
 pub use handlers::{HandlerKind, Handlers};
 pub use ready::NONE;
+pub use standstill::Standstill;
+pub use task::Status;
 
 /// An operation of a core. It happens at the time of the core, and takes some.
 #[derive(Debug, Clone)]
@@ -65,8 +73,8 @@ enum Decision {
     ReadServing { server: usize },
     /// A call is served: the caller may go on.
     Served { caller: usize, error: u32 },
-    /// Waits for the end of that call.
-    Await { server: usize },
+    /// Waits for the end of that call. It `asked` before.
+    Await { server: usize, asked: bool },
     /// Serves the next call of another core, if there is one.
     Serve,
     /// Sets the ceiling, when a task goes on.
@@ -74,18 +82,21 @@ enum Decision {
 }
 
 /// What went on in a simulation, in numbers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Requests of ISRs that came while the same one was pending.
     pub lost_requests: u64,
     /// Services that returned an error.
     pub errors: u64,
+    /// The first time that cores wait for each other, if they do.
+    pub standstill: Option<Standstill>,
 }
 
 /// A system that runs. `R` records accesses, `O` the events of the system.
 pub struct Kernel<'m, R, O> {
     model: &'m Model,
     handlers: &'m Handlers,
+    code: Code<'m>,
     cores: Vec<Core<'m>>,
     tasks: Vec<Task<'m>>,
     locks: locks::Locks,
@@ -107,6 +118,7 @@ impl<'m, R: Recorder, O: Observer> Kernel<'m, R, O> {
         Self {
             model,
             handlers,
+            code: Code::of(model),
             cores: core::all(model, handlers, &tasks, &mut chance),
             tasks,
             locks: locks::Locks::new(model),
@@ -188,7 +200,7 @@ impl<'m, R: Recorder, O: Observer> Kernel<'m, R, O> {
             Decision::Call { server } => self.request_call(core, server),
             Decision::ReadServing { server } => self.read_serving(core, server),
             Decision::Served { caller, error } => self.served(core, caller, error),
-            Decision::Await { server } => self.await_call(core, server),
+            Decision::Await { server, asked } => self.await_call(core, server, asked),
             Decision::Serve => self.serve(core),
             Decision::Ceiling(ceiling) => {
                 if let Some(core) = self.cores.get_mut(core) {

@@ -3,9 +3,10 @@
 
 use super::Kernel;
 use super::access::{Function, Recorder, Variable};
+use super::code::Block;
 use super::effect::{Effect, Observer, Process, Stimulus};
 use super::remote::Call;
-use crate::simulate::model::Step;
+use crate::simulate::model::{Distribution, Step};
 use crate::simulate::random_numbers::RandomNumbers;
 
 /// Where an instance is in its steps.
@@ -19,7 +20,7 @@ pub struct Program<'m> {
 /// Steps within steps.
 #[derive(Debug)]
 struct Level<'m> {
-    steps: &'m [Step],
+    block: Block<'m>,
     next: usize,
     /// The runnable that ends with these steps.
     runnable: Option<usize>,
@@ -29,7 +30,8 @@ struct Level<'m> {
 
 /// What a program comes to.
 enum Progress<'m> {
-    Step(&'m Step),
+    /// With its place.
+    Step(&'m Step, usize),
     /// A runnable ends.
     Leave(usize),
     End,
@@ -37,21 +39,21 @@ enum Progress<'m> {
 
 impl<'m> Program<'m> {
     /// Begins from the first step.
-    pub fn begin(&mut self, steps: &'m [Step]) {
+    pub fn begin(&mut self, block: Block<'m>) {
         self.levels.clear();
         self.remaining = 0;
-        self.enter(steps, None, 0);
+        self.enter(block, None, 0);
     }
 
-    fn enter(&mut self, steps: &'m [Step], runnable: Option<usize>, again: u32) {
-        self.levels.push(Level { steps, next: 0, runnable, again });
+    fn enter(&mut self, block: Block<'m>, runnable: Option<usize>, again: u32) {
+        self.levels.push(Level { block, next: 0, runnable, again });
     }
 
     fn next(&mut self) -> Progress<'m> {
         while let Some(level) = self.levels.last_mut() {
-            if let Some(step) = level.steps.get(level.next) {
+            if let Some(step) = level.block.steps.get(level.next) {
                 level.next += 1;
-                return Progress::Step(step);
+                return Progress::Step(step, level.block.first + level.next - 1);
             }
             if level.again > 0 {
                 level.again -= 1;
@@ -94,7 +96,7 @@ impl<'m, R: Recorder, O: Observer> Kernel<'m, R, O> {
         let process = self.acting(core);
         let Some(progress) = self.program(core).map(Program::next) else { return };
         match progress {
-            Progress::Step(step) => self.do_step(core, process, step),
+            Progress::Step(step, place) => self.do_step(core, process, step, place),
             Progress::Leave(runnable) => {
                 self.effect(core, Effect::RunnableEnd(process, runnable));
                 self.leave(core, Function::Runnable(runnable as u32));
@@ -113,25 +115,26 @@ impl<'m, R: Recorder, O: Observer> Kernel<'m, R, O> {
         state.time = state.next_request().map_or(end, |at| at.min(end));
     }
 
-    fn do_step(&mut self, core: usize, process: Process, step: &'m Step) {
-        let model = self.model;
+    fn do_step(&mut self, core: usize, process: Process, step: &'m Step, place: usize) {
         let forgets = !matches!(
             step,
-            Step::Execute(_) | Step::TryToGetSpinlock { .. } | Step::Branch { .. } | Step::Repeat { .. }
+            Step::Execute(_)
+                | Step::TryToGetSpinlock { .. }
+                | Step::Branch { .. }
+                | Step::Repeat { .. }
+                | Step::Turns { .. }
         );
         if forgets && let Some(asks) = self.asks(core, process) {
             asks.forget_refusal();
         }
         match step {
             Step::Execute(length) => {
-                let length = self.chance_of(process).map_or(0, |random| length.sample(random));
+                let length = self.next_time(process, length, place);
                 self.compute(core, length);
             }
             Step::Call { runnable } => {
-                let Some(of_model) = model.runnables.get(*runnable) else { return };
-                if let Some(program) = self.program(core) {
-                    program.enter(&of_model.steps, Some(*runnable), 0);
-                }
+                let Some(block) = self.code.runnable(*runnable) else { return };
+                self.enter_block(core, Some(block), Some(*runnable), 0);
                 self.effect(core, Effect::RunnableStart(process, *runnable));
                 self.enter(core, Function::Runnable(*runnable as u32));
             }
@@ -172,19 +175,36 @@ impl<'m, R: Recorder, O: Observer> Kernel<'m, R, O> {
             Step::TryToGetSpinlock { spinlock, every } => self.try_to_get_spinlock(core, *spinlock, *every),
             Step::ReleaseSpinlock { spinlock } => self.release_spinlock(core, *spinlock),
             Step::Schedule => self.schedule_service(core),
-            Step::Branch { probability, then, otherwise } => {
-                let draw = self.chance_of(process).map_or(0.0, RandomNumbers::unit);
-                let steps = if draw < *probability { then } else { otherwise };
-                if let Some(program) = self.program(core) {
-                    program.enter(steps, None, 0);
+            Step::Branch { probability, .. } => {
+                let stream = self.stream_of(process).and_then(|stream| self.chance.get_mut(stream));
+                let draw = stream.map_or(0.0, RandomNumbers::unit);
+                let way = usize::from(draw >= *probability);
+                self.enter_block(core, self.code.inside(place, way), None, 0);
+            }
+            Step::Repeat { times, .. } => {
+                if let Some(again) = times.checked_sub(1) {
+                    self.enter_block(core, self.code.inside(place, 0), None, again);
                 }
             }
-            Step::Repeat { times, steps } => {
-                if let (Some(again), Some(program)) = (times.checked_sub(1), self.program(core)) {
-                    program.enter(steps, None, again);
-                }
+            Step::Turns { of } => {
+                let way = self.code.position(place).and_then(|position| of.take_turn(position));
+                let block = way.and_then(|way| self.code.inside(place, way));
+                self.enter_block(core, block, None, 0);
             }
         }
+    }
+
+    /// The program of a core goes on with a block.
+    fn enter_block(&mut self, core: usize, block: Option<Block<'m>>, runnable: Option<usize>, again: u32) {
+        if let (Some(block), Some(program)) = (block, self.program(core)) {
+            program.enter(block, runnable, again);
+        }
+    }
+
+    /// The time that a process computes for at a place.
+    fn next_time(&mut self, process: Process, time: &Distribution, place: usize) -> i64 {
+        let random = self.stream_of(process).and_then(|stream| self.chance.get_mut(stream));
+        random.zip(self.code.position(place)).map_or(0, |(random, position)| time.next(random, position))
     }
 
     /// A lock was refused: the same step is done again, after some time.
@@ -201,12 +221,12 @@ impl<'m, R: Recorder, O: Observer> Kernel<'m, R, O> {
         self.tasks.get(task).is_some_and(|task| task.core == core)
     }
 
-    fn chance_of(&mut self, process: Process) -> Option<&mut RandomNumbers> {
-        let place = match process {
-            Process::Task(task) => task,
-            Process::Handler(handler) => self.tasks.len() + handler,
-            Process::Nobody => return None,
-        };
-        self.chance.get_mut(place)
+    /// The random numbers of a process.
+    fn stream_of(&self, process: Process) -> Option<usize> {
+        match process {
+            Process::Task(task) => Some(task),
+            Process::Handler(handler) => Some(self.tasks.len() + handler),
+            Process::Nobody => None,
+        }
     }
 }

@@ -65,7 +65,7 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         self.op(core, Op::Decide(Decision::ReadServing { server }));
         self.op(core, Op::Decide(Decision::Free(Free { word, lock: None })));
         self.op(core, Op::Decide(Decision::Call { server }));
-        self.op(core, Op::Decide(Decision::Await { server }));
+        self.op(core, Op::Decide(Decision::Await { server, asked: false }));
         let leaving = self.leaving(service);
         self.append(core, leaving);
     }
@@ -90,15 +90,23 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         }
     }
 
+    /// The core that a core waits for, if its call is not served yet.
+    pub(super) fn called(&self, core: usize) -> Option<usize> {
+        self.calls.get(core)?.server
+    }
+
     /// The loop of the caller.
-    pub(super) fn await_call(&mut self, core: usize, server: usize) {
+    pub(super) fn await_call(&mut self, core: usize, server: usize, asked: bool) {
         let Some(mailbox) = self.calls.get(core).copied() else { return };
         let caller = core as u32;
         if mailbox.server.is_some() {
-            self.record(core, Variable::RemoteServer(caller), false, server as u32);
             if let Some(state) = self.cores.get_mut(core) {
-                state.ops.push_front(Op::Decide(Decision::Await { server }));
+                state.ops.push_front(Op::Decide(Decision::Await { server, asked: true }));
             }
+            if !asked {
+                self.look_for_standstill(core);
+            }
+            self.record(core, Variable::RemoteServer(caller), false, server as u32);
             return self.sleep_in_loop(core);
         }
         self.record(core, Variable::RemoteServer(caller), false, NONE);

@@ -19,6 +19,8 @@ pub struct Source<'m> {
     count: usize,
     /// The last requests: of a curve, as many as it can still count.
     recent: VecDeque<i64>,
+    /// Whose turn it is of the times in turn that are more than its distance.
+    position: u64,
 }
 
 #[derive(Debug)]
@@ -38,8 +40,7 @@ pub fn sources<'m>(
     for (number, isr) in model.isrs.iter().enumerate().filter(|(_, isr)| isr.core == core) {
         let chance = model.tasks.len() + number;
         let arrivals = Requests::Isr(&isr.arrivals);
-        let mut source =
-            Source { handler: number, next: None, arrivals, chance, count: 0, recent: VecDeque::new() };
+        let mut source = Source::new(number, arrivals, chance);
         source.next = source.request(chances);
         sources.push(source);
     }
@@ -49,13 +50,16 @@ pub fn sources<'m>(
         let handler = handlers.timer(core);
         let (first, chance) = (model.os.tick, model.tasks.len() + handler);
         let arrivals = Requests::Timer { first, period: first + model.os.timer_drift };
-        let next = Some(first);
-        sources.push(Source { handler, next, arrivals, chance, count: 0, recent: VecDeque::new() });
+        sources.push(Source { next: Some(first), ..Source::new(handler, arrivals, chance) });
     }
     sources
 }
 
-impl Source<'_> {
+impl<'m> Source<'m> {
+    fn new(handler: usize, arrivals: Requests<'m>, chance: usize) -> Self {
+        Self { handler, next: None, arrivals, chance, count: 0, recent: VecDeque::new(), position: 0 }
+    }
+
     /// Takes the next request, and finds the one after it.
     pub fn take(&mut self, chances: &mut [RandomNumbers]) -> i64 {
         let at = self.next.unwrap_or(i64::MAX);
@@ -81,7 +85,7 @@ impl Source<'_> {
             }
             Requests::Isr(Arrivals::Sporadic { offset, distance, more }) => match before {
                 Some(before) => {
-                    let more = random.map_or(0, |random| more.sample(random));
+                    let more = random.map_or(0, |random| more.next(random, &mut self.position));
                     before.checked_add((distance + more).max(1))
                 }
                 None => Some(*offset),

@@ -9,6 +9,17 @@ use super::task::Status;
 use super::{Kernel, Op};
 use std::collections::VecDeque;
 
+/// What makes a task run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occasion {
+    /// The start of the OS: no task can have waited before.
+    Start,
+    /// A service of another task.
+    Service,
+    /// The end of a task or of an interrupt.
+    End,
+}
+
 impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
     /// Adds an activation of a task to the ready queue, behind those of its priority.
     pub(super) fn insert_ready(&mut self, core: usize, task: usize) {
@@ -114,7 +125,7 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         match first.filter(|task| self.preempts(core, *task)) {
             Some(task) => {
                 self.preempt(core, later);
-                self.dispatch(core, task, true);
+                self.dispatch(core, task, Occasion::Service);
             }
             None => self.append(core, later),
         }
@@ -136,9 +147,9 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         self.write(core, Variable::Status(id), Status::Ready as u32);
     }
 
-    /// Runs the first ready task. What ran before is preempted, ended or waiting. ERIKA raises the
-    /// ceiling first `in_service`, and sets the state first at the end of a task or interrupt.
-    pub(super) fn dispatch(&mut self, core: usize, task: usize, in_service: bool) {
+    /// Runs the first ready task. What ran before is preempted, ended or waiting. ERIKA sets the
+    /// state first at the end of a task or interrupt, and else raises the ceiling first.
+    pub(super) fn dispatch(&mut self, core: usize, task: usize, occasion: Occasion) {
         let (id, ceiling) = (self.id(task), self.ceiling(core));
         let Some(state) = self.tasks.get_mut(task) else { return };
         state.status = Status::Running;
@@ -147,14 +158,14 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         state.begun = true;
         let was_waiting = std::mem::take(&mut state.was_waiting);
         let later = std::mem::take(&mut state.later);
-        if starts {
-            state.program.begin(state.steps);
+        if let Some(block) = self.code.task(task).filter(|_| starts) {
+            state.program.begin(block);
         }
         if was_waiting {
             state.wait_mask = 0;
         }
         self.pause(core, self.os().dispatch);
-        if in_service {
+        if occasion != Occasion::End {
             self.set_ceiling(core, ceiling | bit);
         }
         self.effect(
@@ -162,12 +173,14 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
             Effect::Change(Process::Task(task), if starts { Change::Start } else { Change::Resume }),
         );
         self.write(core, Variable::Status(id), Status::Running as u32);
-        if !in_service {
+        if occasion == Occasion::End {
             self.set_ceiling(core, ceiling | bit);
         }
         self.write(core, Variable::Priority(id), bit);
         self.exchange(core);
-        self.read(core, Variable::WasWaiting(id), u32::from(was_waiting));
+        if occasion != Occasion::Start {
+            self.read(core, Variable::WasWaiting(id), u32::from(was_waiting));
+        }
         if was_waiting {
             self.write(core, Variable::WasWaiting(id), 0);
         }
@@ -205,7 +218,7 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
             self.read(core, Variable::Ceiling, ceiling);
         }
         if let Some(task) = first.filter(|task| self.preempts(core, *task)) {
-            return self.dispatch(core, task, false);
+            return self.dispatch(core, task, Occasion::End);
         }
         if first.is_some() || waits {
             self.read_running(core);

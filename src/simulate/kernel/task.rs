@@ -3,7 +3,7 @@
 use super::Op;
 use super::locks::Asks;
 use super::program::Program;
-use crate::simulate::model::{Model, Step};
+use crate::simulate::model::Model;
 use std::collections::VecDeque;
 
 /// The state of a task; the numbers are those of ERIKA.
@@ -34,7 +34,6 @@ pub struct Task<'m> {
     pub was_waiting: bool,
     /// What it activates when it ends.
     pub chained: Option<usize>,
-    pub steps: &'m [Step],
     pub program: Program<'m>,
     /// The present instance has begun.
     pub begun: bool,
@@ -96,7 +95,6 @@ pub fn all(model: &Model) -> Vec<Task<'_>> {
             wait_mask: 0,
             was_waiting: false,
             chained: None,
-            steps: &task.steps,
             program: Program::default(),
             begun: false,
             later: VecDeque::new(),

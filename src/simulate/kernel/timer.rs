@@ -59,7 +59,12 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         while at != NONE {
             let delta = of(&counter.delta, at);
             self.read(core, Variable::CounterDelta(at), delta);
-            self.read(core, Variable::CounterDelta(at), delta);
+            let is_before_all = before == NONE && delta > left;
+            if is_before_all {
+                self.write(core, Variable::CounterFirst, object);
+            } else {
+                self.read(core, Variable::CounterDelta(at), delta);
+            }
             if delta > left {
                 self.write(core, Variable::CounterDelta(at), delta - left);
                 set(&mut changed.delta, at, delta - left);
@@ -72,7 +77,9 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         }
         if before == NONE {
             changed.first = object;
-            self.write(core, Variable::CounterFirst, object);
+            if at == NONE {
+                self.write(core, Variable::CounterFirst, object);
+            }
         } else {
             set(&mut changed.next, before, object);
             self.write(core, Variable::CounterNext(before), object);

@@ -5,8 +5,8 @@ use proptest::option;
 use proptest::prelude::*;
 
 use super::{
-    Action, Alarm, Arrivals, Core, Distribution, Event, Isr, Model, Os, Resource, Runnable, ScheduleTable,
-    Signal, Spinlock, Step, Task,
+    Action, Alarm, Arrivals, Core, Distribution, Event, Isr, Model, Os, Resource, Runnable, Runs,
+    ScheduleTable, Signal, Spinlock, Step, Task,
 };
 
 /// How many of each kind every model has. Events 0 and 1 are those of task 0, which is an extended one.
@@ -77,14 +77,9 @@ pub(crate) fn any_model() -> impl Strategy<Value = Model> {
 /// A task chains tasks of its core only.
 fn chain_itself(steps: &mut [Step], task: usize) {
     for step in steps {
-        match step {
-            Step::Chain { task: next } => *next = task,
-            Step::Branch { then, otherwise, .. } => {
-                chain_itself(then, task);
-                chain_itself(otherwise, task);
-            }
-            Step::Repeat { steps, .. } => chain_itself(steps, task),
-            _ => {}
+        step.inside_mut().into_iter().for_each(|steps| chain_itself(steps, task));
+        if let Step::Chain { task: next } = step {
+            *next = task;
         }
     }
 }
@@ -223,6 +218,11 @@ fn any_distribution() -> impl Strategy<Value = Distribution> {
             min,
             max
         }),
+        (vec((1..50u32, 0..5_000_000i64), 1..40), any::<bool>()).prop_map(|(values, in_turn)| {
+            let mut runs = Runs::default();
+            values.into_iter().for_each(|(times, value)| runs.push_equal(times, value));
+            Distribution::Observed { values: runs, in_turn }
+        }),
     ]
 }
 
@@ -242,7 +242,9 @@ fn plain(first: usize) -> impl Strategy<Value = Vec<Step>> {
         prop_oneof![
             (0.0..=1.0f64, vec(inner.clone(), 1..4), vec(inner.clone(), 0..4))
                 .prop_map(|(probability, then, otherwise)| Step::Branch { probability, then, otherwise }),
-            (1..1000u32, vec(inner, 0..4)).prop_map(|(times, steps)| Step::Repeat { times, steps }),
+            (1..1000u32, vec(inner.clone(), 0..4)).prop_map(|(times, steps)| Step::Repeat { times, steps }),
+            vec((1..4u32, vec(inner, 0..4)), 1..4)
+                .prop_map(|entries| Step::Turns { of: entries.into_iter().collect() }),
         ]
     });
     nested.prop_map(|step| vec![step])

@@ -4,13 +4,14 @@
 //! Logarithms, powers and so on are those of the crate `libm`, which is the same code on every machine.
 //! Those of the standard library are of the operating system, and differ in the last digit.
 
+use super::Runs;
 use crate::simulate::random_numbers::RandomNumbers;
 
 /// How long something takes. `min`, `max`, `mean`, `deviation` and `scale` are in ns; the others have no
 /// unit, and `mu` and `sigma` are of the natural logarithm of ns. Nothing is below 0, nor outside of the
 /// limits of a distribution.
 #[allow(missing_docs, reason = "the parameters are those of the distributions")]
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Distribution {
     /// Always the same.
     Constant(i64),
@@ -24,6 +25,8 @@ pub enum Distribution {
     Beta { alpha: f64, beta: f64, min: i64, max: i64 },
     /// The exponential of a normal distribution, of ns, cut at limits.
     LogNormal { mu: f64, sigma: f64, min: i64, max: i64 },
+    /// Times that were observed: in this order, again and again, or any of them with the same probability.
+    Observed { values: Runs<i64>, in_turn: bool },
 }
 
 /// How often a sample outside of the limits is drawn again before it is set to the limit. Distributions
@@ -32,8 +35,20 @@ pub enum Distribution {
 const DRAWS: i32 = 32;
 
 impl Distribution {
+    /// The next time of a place in a model, in ns: the one whose turn it is, or a sample. `position` is that
+    /// of the place, and 0 at first.
+    pub fn next(&self, numbers: &mut RandomNumbers, position: &mut u64) -> i64 {
+        match self {
+            Self::Observed { values, in_turn: true } => {
+                let index = values.take_turn(position);
+                index.and_then(|index| values.items().get(index)).copied().unwrap_or(0)
+            }
+            _ => self.sample(numbers),
+        }
+    }
+
     /// A sample, in ns: one of the distribution, rounded to the nearest ns. One outside of the limits is
-    /// drawn again, up to 32 times; after that it is the limit.
+    /// drawn again, up to 32 times; after that it is the limit. Of observed times it is any one.
     pub fn sample(&self, numbers: &mut RandomNumbers) -> i64 {
         match *self {
             Self::Constant(time) => time,
@@ -49,6 +64,11 @@ impl Distribution {
             }
             Self::LogNormal { mu, sigma, min, max } => {
                 within(min, max, || libm::exp(mu + sigma * normal(numbers)))
+            }
+            Self::Observed { ref values, .. } => {
+                let last = i64::try_from(values.count()).unwrap_or(i64::MAX) - 1;
+                let index = values.index(numbers.between(0, last).cast_unsigned());
+                index.and_then(|index| values.items().get(index)).copied().unwrap_or(0)
             }
         }
     }
@@ -92,6 +112,11 @@ impl Distribution {
                 };
                 parts.mean(min, max)
             }
+            Self::Observed { ref values, .. } => {
+                let sum: i128 =
+                    values.iter().map(|(times, time)| i128::from(times) * i128::from(*time)).sum();
+                sum as f64 / values.count().max(1) as f64
+            }
         }
     }
 
@@ -104,6 +129,10 @@ impl Distribution {
             | Self::Weibull { min, max, .. }
             | Self::Beta { min, max, .. }
             | Self::LogNormal { min, max, .. } => (min, max),
+            Self::Observed { ref values, .. } => {
+                let (min, max) = (values.items().iter().min(), values.items().iter().max());
+                (min.copied().unwrap_or(0), max.copied().unwrap_or(0))
+            }
         }
     }
 }
@@ -297,6 +326,27 @@ mod tests {
             let mut numbers = RandomNumbers::from_seed(3);
             assert!((0..10_000).all(|_| (min..=max).contains(&distribution.sample(&mut numbers))));
         }
+    }
+
+    #[test]
+    fn observed_times_are_taken_in_turn_or_drawn() {
+        let values: Runs<i64> = [(1, MS), (3, 2 * MS), (1, 3 * MS)].into_iter().collect();
+        let in_turn = Distribution::Observed { values: values.clone(), in_turn: true };
+        let one_of = Distribution::Observed { values, in_turn: false };
+        let (mut numbers, mut position) = (RandomNumbers::from_seed(3), 0);
+        let times = [(); 7].map(|()| in_turn.next(&mut numbers, &mut position));
+        assert_eq!(times, [1, 2, 2, 2, 3, 1, 2].map(|ms| ms * MS));
+        assert_eq!(numbers, RandomNumbers::from_seed(3), "turns take no random numbers");
+        for distribution in [&in_turn, &one_of] {
+            assert_eq!((distribution.mean(), distribution.limits()), (2.0 * MS as f64, (MS, 3 * MS)));
+            assert_mean(distribution);
+        }
+        let mut counts = [0u32; 4];
+        for _ in 0..50_000 {
+            counts[(one_of.next(&mut numbers, &mut position) / MS) as usize] += 1;
+        }
+        // 4 standard deviations of binomial distributions.
+        assert!(counts[1].abs_diff(10_000) < 358 && counts[2].abs_diff(30_000) < 439, "{counts:?}");
     }
 
     #[test]

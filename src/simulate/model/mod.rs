@@ -7,9 +7,12 @@ mod check;
 pub mod distribution;
 mod file;
 mod places;
+mod runs;
 mod write;
 
 pub use distribution::Distribution;
+pub use runs::Runs;
+pub use write::time_text;
 
 /// A system of cores that run tasks. Every reference is an index in a list of this model; a checked model
 /// has no other.
@@ -265,6 +268,9 @@ pub enum Step {
     Branch { probability: f64, then: Vec<Step>, otherwise: Vec<Step> },
     /// Does the steps so many times.
     Repeat { times: u32, steps: Vec<Step> },
+    /// Does one of these lists of steps each time, in their order, and begins again after the last one. The
+    /// position belongs to this step of the model, whoever does it; it is the first one when the OS starts.
+    Turns { of: Runs<Vec<Step>> },
 }
 
 impl Step {
@@ -289,15 +295,27 @@ impl Step {
             Self::Schedule => "schedule",
             Self::Branch { .. } => "branch",
             Self::Repeat { .. } => "repeat",
+            Self::Turns { .. } => "turns",
         }
     }
 
-    /// The steps in this one: `then` and `otherwise`, or what is repeated; both empty for all others.
-    pub fn inside(&self) -> [&[Step]; 2] {
+    /// The lists of steps in this one: `then` and `otherwise`, what is repeated, or what takes turns.
+    pub fn inside(&self) -> Vec<&[Step]> {
         match self {
-            Self::Branch { then, otherwise, .. } => [then, otherwise],
-            Self::Repeat { steps, .. } => [steps, &[]],
-            _ => [&[], &[]],
+            Self::Branch { then, otherwise, .. } => vec![then, otherwise],
+            Self::Repeat { steps, .. } => vec![steps],
+            Self::Turns { of } => of.items().iter().map(Vec::as_slice).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same, to change them.
+    pub fn inside_mut(&mut self) -> Vec<&mut [Step]> {
+        match self {
+            Self::Branch { then, otherwise, .. } => vec![then, otherwise],
+            Self::Repeat { steps, .. } => vec![steps],
+            Self::Turns { of } => of.items_mut().iter_mut().map(Vec::as_mut_slice).collect(),
+            _ => Vec::new(),
         }
     }
 }

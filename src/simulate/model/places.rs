@@ -62,11 +62,11 @@ pub(super) struct Body {
     pub(super) steps: Vec<StepPlace>,
 }
 
-/// The line of a step, and of the steps in it: of `then` and `else`, or of what is repeated.
+/// The line of a step, and of the steps in it, in the order of `Step::inside`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct StepPlace {
     pub(super) line: u64,
-    pub(super) inside: [Vec<StepPlace>; 2],
+    pub(super) inside: Vec<Vec<StepPlace>>,
 }
 
 impl Places {
@@ -100,7 +100,7 @@ pub(super) fn with_places<'a>(
     steps.iter().enumerate().map(|(ix, step)| (step, places.get(ix)))
 }
 
-/// The places in `then` or what is repeated (0), or in `else` (1).
+/// The places in one list of steps of a step, by its index in `Step::inside`.
 pub(super) fn inside(place: Option<&StepPlace>, way: usize) -> &[StepPlace] {
     place.and_then(|place| place.inside.get(way)).map_or(&[], Vec::as_slice)
 }

@@ -1,6 +1,7 @@
-//! A model → its TOML text, which reads back to the same model. Not for comments or the order of a text that
-//! was read, which a model does not have.
+//! A model → its TOML text, which reads back to the same model. Not for the comments or the order of a text
+//! that was read, which a model does not have.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use super::{Action, Alarm, Arrivals, Distribution, Isr, Model, ScheduleTable, Step, Task};
@@ -9,10 +10,18 @@ use crate::time::TimeScale;
 /// Columns up to which steps in a step stay on its line.
 const WIDTH: usize = 100;
 
+/// Comments of a text: lines before a section, by its kind, such as `task`, and its name. `[os]` has no name.
+pub type Comments = BTreeMap<(String, String), Vec<String>>;
+
 impl Model {
     /// The text. Keys that have their default are left out, except those of `[os]`.
     pub fn to_toml(&self) -> String {
-        let mut text = Text(String::new());
+        self.to_toml_with(&Comments::new())
+    }
+
+    /// The text with comments before its sections.
+    pub fn to_toml_with(&self, comments: &Comments) -> String {
+        let mut text = Text(String::new(), comments);
         text.key("name", quoted(&self.name));
         // An integer of TOML has a sign.
         match i64::try_from(self.seed) {
@@ -50,9 +59,10 @@ impl Model {
         text.0
     }
 
-    fn write_os(&self, text: &mut Text) {
+    fn write_os(&self, text: &mut Text<'_>) {
         let os = &self.os;
-        text.0.push_str("\n[os]\n");
+        text.begin("os", "");
+        text.0.push_str("[os]\n");
         text.key("access", time(os.access));
         text.key("dispatch", time(os.dispatch));
         text.key("service", time(os.service));
@@ -63,7 +73,7 @@ impl Model {
         text.key("timer_isr", os.timer_isr);
     }
 
-    fn write_task(&self, task: &Task, text: &mut Text) {
+    fn write_task(&self, task: &Task, text: &mut Text<'_>) {
         text.section("task", &task.name);
         text.key("core", name(&self.cores, task.core, |core| &core.name));
         text.key("priority", task.priority);
@@ -77,7 +87,7 @@ impl Model {
         text.steps(self, &task.steps);
     }
 
-    fn write_isr(&self, isr: &Isr, text: &mut Text) {
+    fn write_isr(&self, isr: &Isr, text: &mut Text<'_>) {
         text.section("isr", &isr.name);
         text.key("core", name(&self.cores, isr.core, |core| &core.name));
         text.key("priority", isr.priority);
@@ -102,7 +112,7 @@ impl Model {
         text.steps(self, &isr.steps);
     }
 
-    fn write_alarm(&self, alarm: &Alarm, text: &mut Text) {
+    fn write_alarm(&self, alarm: &Alarm, text: &mut Text<'_>) {
         text.section("alarm", &alarm.name);
         for (key, value) in self.action(alarm.action) {
             text.key(key, value);
@@ -114,7 +124,7 @@ impl Model {
         }
     }
 
-    fn write_schedule_table(&self, table: &ScheduleTable, text: &mut Text) {
+    fn write_schedule_table(&self, table: &ScheduleTable, text: &mut Text<'_>) {
         text.section("schedule_table", &table.name);
         text.key("core", name(&self.cores, table.core, |core| &core.name));
         text.key("offset", self.ticks(table.first));
@@ -161,8 +171,8 @@ impl Model {
         list(events.iter().map(|event| self.event(*event)))
     }
 
-    /// The keys of a step, but for the steps in it.
-    fn step(&self, step: &Step) -> String {
+    /// The keys of a step without other steps in it.
+    fn plain_step(&self, step: &Step) -> String {
         let key = step.key();
         let signal = |ix: &usize| name(&self.signals, *ix, |signal| &signal.name);
         let spinlock = |ix: &usize| name(&self.spinlocks, *ix, |spinlock| &spinlock.name);
@@ -184,37 +194,81 @@ impl Model {
             }
             Step::Branch { probability, .. } => format!("{probability:?}"),
             Step::Repeat { times, .. } => times.to_string(),
+            Step::Turns { .. } => "[]".to_owned(),
         };
-        format!("{key} = {value}")
+        format!("{{ {key} = {value} }}")
     }
 
-    /// The names of the lists of steps in a step.
-    fn lists(step: &Step) -> impl Iterator<Item = (&'static str, &[Step])> {
-        let keys = match step {
-            Step::Branch { .. } => ["then", "else"],
-            _ => ["steps", ""],
-        };
-        let lists = keys.into_iter().zip(step.inside());
-        lists.filter(|(key, steps)| {
-            !steps.is_empty() || *key == "steps" && matches!(step, Step::Repeat { .. })
-        })
-    }
-
-    /// A step on one line.
+    /// A step on one line, but for observed times that are too many for that.
     fn step_on_a_line(&self, step: &Step) -> String {
-        let lists = Self::lists(step).map(|(key, steps)| {
-            format!(", {key} = {}", list(steps.iter().map(|step| self.step_on_a_line(step))))
-        });
-        format!("{{ {}{} }}", self.step(step), lists.collect::<String>())
+        let Some(lists) = Lists::of(step) else { return self.plain_step(step) };
+        let mut line = String::new();
+        for (begin, steps) in lists.lists {
+            let steps: Vec<String> = steps.iter().map(|step| self.step_on_a_line(step)).collect();
+            line.push_str(&format!("{begin}{}", steps.join(", ")));
+        }
+        line + lists.end
     }
 }
 
-/// The text so far.
-struct Text(String);
+/// The lists of steps in a step: each with the text before it, and the text after the last one.
+struct Lists<'s> {
+    lists: Vec<(String, &'s [Step])>,
+    end: &'static str,
+}
 
-impl Text {
+impl<'s> Lists<'s> {
+    /// None for a step without steps in it.
+    fn of(step: &'s Step) -> Option<Self> {
+        let mut lists: Vec<(String, &[Step])> = Vec::new();
+        let end = match step {
+            Step::Branch { probability, then, otherwise } => {
+                let mut begin = format!("{{ branch = {probability:?}");
+                for (key, steps) in [("then", then), ("else", otherwise)] {
+                    if !steps.is_empty() {
+                        lists.push((format!("{begin}, {key} = ["), steps));
+                        "]".clone_into(&mut begin);
+                    }
+                }
+                "] }"
+            }
+            Step::Repeat { times, steps } => {
+                lists.push((format!("{{ repeat = {times}, steps = ["), steps));
+                "] }"
+            }
+            Step::Turns { of } => {
+                let mut begin = "{ turns = [";
+                for (times, steps) in of.iter() {
+                    let times = if times == 1 { String::new() } else { format!("times = {times}, ") };
+                    lists.push((format!("{begin}{{ {times}steps = ["), steps));
+                    begin = "] }, ";
+                }
+                "] }] }"
+            }
+            _ => return None,
+        };
+        (!lists.is_empty()).then_some(Self { lists, end })
+    }
+}
+
+/// The text so far, and its comments.
+struct Text<'a>(String, &'a Comments);
+
+impl Text<'_> {
+    /// An empty line, and the comments of a section.
+    fn begin(&mut self, kind: &str, name: &str) {
+        self.0.push('\n');
+        let lines = self.1.get(&(kind.to_owned(), name.to_owned()));
+        for line in lines.into_iter().flatten() {
+            // A comment ends with its line.
+            let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+            self.0.push_str(&format!("# {line}\n"));
+        }
+    }
+
     fn section(&mut self, kind: &str, name: &str) {
-        self.0.push_str(&format!("\n[[{kind}]]\n"));
+        self.begin(kind, name);
+        self.0.push_str(&format!("[[{kind}]]\n"));
         self.key("name", quoted(name));
     }
 
@@ -230,7 +284,8 @@ impl Text {
     }
 
     fn line(&mut self, depth: usize, line: &str) {
-        self.0.push_str(&format!("{:1$}{line}\n", "", 2 * depth));
+        let indent = " ".repeat(2 * depth);
+        line.lines().for_each(|line| self.0.push_str(&format!("{indent}{line}\n")));
     }
 
     fn steps(&mut self, model: &Model, steps: &[Step]) {
@@ -245,17 +300,15 @@ impl Text {
     fn nested(&mut self, model: &Model, steps: &[Step], depth: usize) {
         for step in steps {
             let line = model.step_on_a_line(step);
-            if line.len() + 2 * depth < WIDTH || Model::lists(step).next().is_none() {
+            let Some(lists) = Lists::of(step).filter(|_| line.len() + 2 * depth >= WIDTH) else {
                 self.line(depth, &format!("{line},"));
                 continue;
-            }
-            let mut begin = format!("{{ {}", model.step(step));
-            for (key, steps) in Model::lists(step) {
-                self.line(depth, &format!("{begin}, {key} = ["));
+            };
+            for (begin, steps) in lists.lists {
+                self.line(depth, &begin);
                 self.nested(model, steps, depth + 1);
-                "]".clone_into(&mut begin);
             }
-            self.line(depth, "] },");
+            self.line(depth, &format!("{},", lists.end));
         }
     }
 }
@@ -282,16 +335,21 @@ fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-/// A time in the largest unit of which it has at least one, exactly.
+/// A time in quotes.
 fn time(ns: i64) -> String {
+    format!("\"{}\"", time_text(ns))
+}
+
+/// A time in the largest unit of which it has at least one, exactly: `1.5ms`.
+pub fn time_text(ns: i64) -> String {
     let units = [TimeScale::S, TimeScale::Ms, TimeScale::Us];
     let per = |unit: TimeScale| TimeScale::Ns.per_second() / unit.per_second();
-    let Some(unit) = units.into_iter().find(|unit| ns >= per(*unit)) else { return format!("\"{ns}ns\"") };
+    let Some(unit) = units.into_iter().find(|unit| ns >= per(*unit)) else { return format!("{ns}ns") };
     let digits = unit_digits(unit);
     let fraction = format!("{:0digits$}", ns % per(unit));
     let fraction = fraction.trim_end_matches('0');
     let point = if fraction.is_empty() { "" } else { "." };
-    format!("\"{}{point}{fraction}{unit}\"", ns / per(unit))
+    format!("{}{point}{fraction}{unit}", ns / per(unit))
 }
 
 /// Decimal places of a unit in ns.
@@ -327,6 +385,33 @@ fn distribution(distribution: &Distribution) -> String {
         Distribution::LogNormal { mu, sigma, min, max } => {
             format!("{{ log_normal = {{ mu = {mu:?}, sigma = {sigma:?}, {} }} }}", limits(min, max))
         }
+        Distribution::Observed { ref values, in_turn } => {
+            let key = if in_turn { "in_turn" } else { "one_of" };
+            let values = values.iter().map(|(times, value)| match times {
+                1 => time(*value),
+                _ => format!("{{ value = {}, times = {times} }}", time(*value)),
+            });
+            format!("{{ {key} = {} }}", list_on_lines(values))
+        }
+    }
+}
+
+/// A list on one line, or on as many as it needs.
+fn list_on_lines(entries: impl Iterator<Item = String>) -> String {
+    let mut lines = vec![String::new()];
+    for entry in entries {
+        let entry = entry + ", ";
+        match lines.last_mut().filter(|line| line.len() + entry.len() <= WIDTH) {
+            Some(line) => line.push_str(&entry),
+            None => lines.push(entry),
+        }
+    }
+    match &lines[..] {
+        [line] => format!("[{}]", line.trim_end_matches(", ")),
+        lines => {
+            let lines = lines.iter().map(|line| format!("  {}\n", line.trim_end()));
+            format!("[\n{}]", lines.collect::<String>())
+        }
     }
 }
 
@@ -338,6 +423,7 @@ mod tests {
 
     use super::*;
     use crate::simulate::model::any_model::any_model;
+    use crate::simulate::model::{Runnable, Runs};
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
@@ -350,11 +436,53 @@ mod tests {
         }
 
         #[test]
+        fn comments_do_not_change_a_model(model in any_model(), line in "\\PC{0,20}[\n\r\"]\\PC{0,9}") {
+            let of = |kind: &str, name: &String| ((kind.to_owned(), name.clone()), vec![line.clone(), line.clone()]);
+            let mut comments: Comments = model.tasks.iter().map(|task| of("task", &task.name)).collect();
+            comments.extend(model.alarms.iter().map(|alarm| of("alarm", &alarm.name)));
+            comments.extend([of("os", &String::new())]);
+            let text = model.to_toml_with(&comments);
+            prop_assert!(text.matches("\n# ").count() >= 2);
+            let back = Model::parse(&text, Path::new("any.toml")).map(|(model, _)| model);
+            prop_assert_eq!(back.unwrap(), model, "{}", text);
+        }
+
+        #[test]
         fn times_keep_every_digit(ns in 0i64..) {
             let text = time(ns);
             let back = crate::time::parse_time_argument(text.trim_matches('"'), TimeScale::Ns);
             prop_assert_eq!(back, Ok(ns));
         }
+    }
+
+    #[test]
+    fn turns_and_long_lists_have_lines_that_can_be_read() {
+        let values: Runs<i64> = (0..20).map(|n| (1 + n % 2, i64::from(n) * 1000)).collect();
+        let short: Runs<i64> = [(1, 5), (2, 6)].into_iter().collect();
+        let execute = |values, in_turn| Step::Execute(Distribution::Observed { values, in_turn });
+        let turns = [(3, vec![execute(values, true)]), (1, Vec::new())];
+        let steps = [Step::Turns { of: turns.into_iter().collect() }, execute(short, false)];
+        let (mut model, _) =
+            Model::parse("duration = 5\ncore = [{ name = \"C\" }]", Path::new("m.toml")).unwrap();
+        model.runnables.push(Runnable { name: "R".to_owned(), steps: steps.to_vec() });
+        let text = model.to_toml();
+        let (_, written) = text.split_once("steps = [\n").unwrap();
+        assert_eq!(
+            written,
+            r#"  { turns = [{ times = 3, steps = [
+    { execute = { in_turn = [
+      "0ns", { value = "1us", times = 2 }, "2us", { value = "3us", times = 2 }, "4us",
+      { value = "5us", times = 2 }, "6us", { value = "7us", times = 2 }, "8us",
+      { value = "9us", times = 2 }, "10us", { value = "11us", times = 2 }, "12us",
+      { value = "13us", times = 2 }, "14us", { value = "15us", times = 2 }, "16us",
+      { value = "17us", times = 2 }, "18us", { value = "19us", times = 2 },
+    ] } },
+  ] }, { steps = [
+  ] }] },
+  { execute = { one_of = ["5ns", { value = "6ns", times = 2 }] } },
+]
+"#
+        );
     }
 
     #[test]

@@ -1,12 +1,18 @@
-//! Writes accesses and functions as the exports of TRACE32, one of each per core. Not their names (see
-//! `names`).
+//! Writes accesses and functions as exports, one of each per core. Not their names (see `erika2`,
+//! `osek`), nor their lines (see `form`), nor which of them are recorded (see `tap`).
 
-use super::names;
-use crate::simulate::kernel::access::{Function, Recorder, Variable};
-use crate::simulate::kernel::{Handlers, NONE};
+use super::form::{Access, Form};
+use super::options::{ProbeOptions, TracedOs};
+use super::tap::{Fate, Tap};
 use crate::simulate::model::Model;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::io::{Result, Write};
+
+/// Bytes of an export that wait for being written.
+const BUFFER: usize = 1 << 16;
+/// The address of the first variable.
+const FIRST_ADDRESS: u32 = 0x7000_0000;
 
 /// The two exports of a core.
 pub struct Exports<W> {
@@ -14,114 +20,224 @@ pub struct Exports<W> {
     pub functions: W,
 }
 
-/// The probe. The first error of an output is kept, and nothing is written after it.
-pub struct Probe<'m, W> {
-    model: &'m Model,
-    handlers: &'m Handlers,
-    cores: Vec<Exports<W>>,
-    /// Names that were used, with the width of their values.
-    variables: HashMap<Variable, (Box<[u8]>, usize)>,
-    functions: HashMap<(Function, usize), Box<[u8]>>,
-    line: Vec<u8>,
-    failed: Option<std::io::Error>,
-    records: u64,
+/// What was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Recorded {
+    /// Records in the exports of all cores.
+    pub records: u64,
+    /// FIFO overflows of all cores.
+    pub overflows: u64,
+    /// Records that were lost by them.
+    pub lost: u64,
+    /// Events that a process set for a task of another core while its own core served a call. A generic
+    /// system does not tell that it was not the ISR that serves.
+    pub crossed: u64,
 }
 
-impl<'m, W: Write> Probe<'m, W> {
+/// The name of a variable or function, as a shape writes it.
+pub struct Name {
+    text: Box<[u8]>,
+    address: u32,
+    /// Hexadecimal digits of the values of a variable.
+    digits: usize,
+    is_empty: bool,
+}
+
+impl Name {
+    /// The system has no such thing.
+    pub fn is_empty(&self) -> bool {
+        self.is_empty
+    }
+}
+
+/// Names that were used, by what they are of.
+pub struct KnownNames<K> {
+    names: HashMap<K, Name>,
+    written: fn(&Form, &[u8]) -> Box<[u8]>,
+    form: &'static Form,
+}
+
+impl<K: Eq + Hash> KnownNames<K> {
+    /// Names of variables.
+    pub fn of_variables(form: &'static Form) -> Self {
+        Self { names: HashMap::new(), written: Form::name, form }
+    }
+
+    /// Names of functions.
+    pub fn of_functions(form: &'static Form) -> Self {
+        Self { names: HashMap::new(), written: Form::function_name, form }
+    }
+
+    /// The name of `key`; `write` writes a new one, and returns its digits.
+    pub fn of(&mut self, key: K, write: impl FnOnce(&mut Vec<u8>) -> Result<usize>) -> &Name {
+        let address = FIRST_ADDRESS + 4 * self.names.len() as u32;
+        self.names.entry(key).or_insert_with(|| {
+            let mut text = Vec::new();
+            // Memory takes all that is written.
+            let digits = write(&mut text).unwrap_or_default();
+            Name { text: (self.written)(self.form, &text), address, digits, is_empty: text.is_empty() }
+        })
+    }
+}
+
+/// The writer. The first error of an output is kept, and nothing is written after it.
+pub struct Writer<W> {
+    form: &'static Form,
+    begin: i64,
+    /// More records than a core can have.
+    most_records: u64,
+    cores: Vec<Core<W>>,
+    failed: Option<std::io::Error>,
+    recorded: Recorded,
+}
+
+/// What the probe has of a core.
+struct Core<W> {
+    tap: Tap,
+    data: Export<W>,
+    functions: Export<W>,
+    /// Records so far.
+    records: u64,
+    /// The time of the last row of its data export.
+    before: u64,
+}
+
+/// An export, and the lines that wait for being written.
+struct Export<W> {
+    out: W,
+    lines: Vec<u8>,
+}
+
+impl<W: Write> Export<W> {
+    fn new(out: W, header: &str) -> Self {
+        let mut lines = Vec::with_capacity(BUFFER + 512);
+        lines.extend_from_slice(header.as_bytes());
+        Self { out, lines }
+    }
+
+    /// After a line.
+    fn line_ends(&mut self) -> Result<()> {
+        if self.lines.len() < BUFFER {
+            return Ok(());
+        }
+        self.write()
+    }
+
+    fn write(&mut self) -> Result<()> {
+        self.out.write_all(&self.lines)?;
+        self.lines.clear();
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.write()?;
+        self.out.flush()
+    }
+}
+
+impl<W: Write> Writer<W> {
     /// Into the exports of each core.
-    pub fn new(model: &'m Model, handlers: &'m Handlers, cores: Vec<Exports<W>>) -> Self {
-        Self {
-            model,
-            handlers,
-            cores,
-            variables: HashMap::new(),
-            functions: HashMap::new(),
-            line: Vec::with_capacity(128),
-            failed: None,
+    pub fn new(model: &Model, options: &ProbeOptions, exports: Vec<Exports<W>>) -> Self {
+        let form = options.shape.form();
+        let core = |(core, exports): (usize, Exports<W>)| Core {
+            tap: Tap::new(model, core, options),
+            data: Export::new(exports.data, form.data_header),
+            functions: Export::new(exports.functions, form.function_header),
             records: 0,
+            before: options.begin.unsigned_abs(),
+        };
+        // Two accesses at most take the time of one; a generic system writes the time of each alarm at a
+        // tick.
+        let alarms = if options.os == TracedOs::Osek { model.alarms.len() as i64 + 2 } else { 0 };
+        let ticks = model.duration.max(0) / model.os.tick.max(1) + 1;
+        let most = (model.duration.max(0) / model.os.access.max(1) * 2 + 2)
+            .saturating_add(ticks.saturating_mul(alarms.saturating_mul(2)));
+        Self {
+            form,
+            begin: options.begin,
+            most_records: most.unsigned_abs(),
+            cores: exports.into_iter().enumerate().map(core).collect(),
+            failed: None,
+            recorded: Recorded::default(),
         }
     }
 
-    /// The number of records, and what has failed.
-    pub fn finish(mut self) -> Result<u64> {
+    /// What was recorded, or what has failed.
+    pub fn finish(mut self) -> Result<Recorded> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
         for core in &mut self.cores {
-            core.data.flush()?;
-            core.functions.flush()?;
+            core.data.finish()?;
+            core.functions.finish()?;
+            self.recorded.records += core.records;
         }
-        Ok(self.records)
+        Ok(self.recorded)
     }
 
-    fn try_data(
-        &mut self,
-        core: usize,
-        time: i64,
-        variable: Variable,
-        write: bool,
-        value: u32,
-    ) -> Result<()> {
-        if !self.variables.contains_key(&variable) {
-            let mut name = Vec::new();
-            let digits = names::variable(&mut name, variable, self.model)?;
-            self.variables.insert(variable, (name.into(), digits));
+    /// The time of a record in the exports of its core, if it is in them. Both exports say when a core
+    /// loses records: which ones they were is not known.
+    fn time(&mut self, core: usize, time: i64) -> Result<Option<u64>> {
+        let Some(of_core) = self.cores.get_mut(core) else { return Ok(None) };
+        match of_core.tap.fate(time) {
+            Fate::Kept(time) => Ok(Some(time.unsigned_abs())),
+            Fate::Missing => {
+                self.recorded.lost += u64::from(time >= self.begin);
+                Ok(None)
+            }
+            Fate::Overflow(time) => {
+                self.recorded.overflows += 1;
+                self.recorded.lost += 1;
+                let Core { data, functions, records, .. } = of_core;
+                let time = time.unsigned_abs();
+                self.form.lost_accesses(&mut data.lines, self.most_records, *records, time);
+                self.form.lost_functions(&mut functions.lines, time);
+                data.line_ends()?;
+                functions.line_ends()?;
+                Ok(None)
+            }
         }
-        let (Some((name, digits)), Some(out)) = (self.variables.get(&variable), self.cores.get_mut(core))
-        else {
-            return Ok(());
-        };
-        let value = match variable {
-            Variable::RunningIsr2 if value == NONE => 0,
-            Variable::RunningIsr2 => names::address(value),
-            _ => value,
-        };
-        self.records += 1;
-        self.line.clear();
-        // Records are numbered backwards from the trigger, which is at the end.
-        write!(self.line, "-{:010},", self.records)?;
-        seconds(&mut self.line, time)?;
-        self.line.extend_from_slice(b",\"");
-        self.line.extend_from_slice(name);
-        self.line.extend_from_slice(if write { b"\",\"wr-data\"," } else { b"\",\"rd-data\"," });
-        writeln!(self.line, "{value:0digits$X}")?;
-        out.data.write_all(&self.line)
     }
 
-    fn try_function(&mut self, core: usize, time: i64, function: Function, entry: bool) -> Result<()> {
-        let key = (function, core);
-        if !self.functions.contains_key(&key) {
-            let mut name = Vec::new();
-            names::function(&mut name, function, self.model, self.handlers, core)?;
-            self.functions.insert(key, name.into());
-        }
-        let (Some(name), Some(out)) = (self.functions.get(&key), self.cores.get_mut(core)) else {
-            return Ok(());
-        };
-        self.records += 1;
-        self.line.clear();
-        write!(self.line, "+{time}; ")?;
-        self.line.extend_from_slice(name);
-        self.line.extend_from_slice(if entry { b"; fentry\n" } else { b"; fexit\n" });
-        out.functions.write_all(&self.line)
-    }
-}
-
-/// A time in ns as seconds with ten digits.
-fn seconds(line: &mut Vec<u8>, time: i64) -> Result<()> {
-    write!(line, "{}.{:09}0", time / 1_000_000_000, time % 1_000_000_000)
-}
-
-impl<W: Write> Recorder for Probe<'_, W> {
-    fn data(&mut self, core: usize, time: i64, variable: Variable, write: bool, value: u32) {
+    /// An access of a core; the time is in ns.
+    pub fn data(&mut self, (core, time): (usize, i64), name: &Name, write: bool, value: u32) {
         if self.failed.is_none() {
-            self.failed = self.try_data(core, time, variable, write, value).err();
+            self.failed = self.try_data(core, time, name, write, value).err();
         }
     }
 
-    fn function(&mut self, core: usize, time: i64, function: Function, entry: bool) {
+    /// A function is entered or left on a core.
+    pub fn function(&mut self, (core, time): (usize, i64), name: &Name, entry: bool) {
         if self.failed.is_none() {
-            self.failed = self.try_function(core, time, function, entry).err();
+            self.failed = self.try_function(core, time, name, entry).err();
         }
+    }
+
+    fn try_data(&mut self, core: usize, time: i64, name: &Name, write: bool, value: u32) -> Result<()> {
+        let Some(time) = self.time(core, time)? else { return Ok(()) };
+        let Some(of_core) = self.cores.get_mut(core) else { return Ok(()) };
+        let row = Access {
+            record: of_core.records,
+            core,
+            time,
+            before: std::mem::replace(&mut of_core.before, time),
+            name: &name.text,
+            address: name.address,
+            write,
+            value,
+            digits: name.digits,
+        };
+        of_core.records += 1;
+        self.form.access(&mut of_core.data.lines, self.most_records, &row);
+        of_core.data.line_ends()
+    }
+
+    fn try_function(&mut self, core: usize, time: i64, name: &Name, entry: bool) -> Result<()> {
+        let Some(time) = self.time(core, time)? else { return Ok(()) };
+        let Some(of_core) = self.cores.get_mut(core) else { return Ok(()) };
+        let record = (self.most_records, of_core.records);
+        of_core.records += 1;
+        self.form.function(&mut of_core.functions.lines, record, time, &name.text, entry);
+        of_core.functions.line_ends()
     }
 }

@@ -67,19 +67,18 @@ fn scaled(distribution: &Distribution, factor: f64) -> Distribution {
         Distribution::LogNormal { mu, sigma, min, max } => {
             Distribution::LogNormal { mu: mu + libm::log(factor), sigma, min: time(min), max: time(max) }
         }
+        Distribution::Observed { ref values, in_turn } => {
+            let values = values.iter().map(|(times, value)| (times, time(*value))).collect();
+            Distribution::Observed { values, in_turn }
+        }
     }
 }
 
 fn scale_steps(steps: &mut [Step], factor: f64) {
     for step in steps {
-        match step {
-            Step::Execute(distribution) => *distribution = scaled(distribution, factor),
-            Step::Branch { then, otherwise, .. } => {
-                scale_steps(then, factor);
-                scale_steps(otherwise, factor);
-            }
-            Step::Repeat { steps, .. } => scale_steps(steps, factor),
-            _ => {}
+        step.inside_mut().into_iter().for_each(|steps| scale_steps(steps, factor));
+        if let Step::Execute(distribution) = step {
+            *distribution = scaled(distribution, factor);
         }
     }
 }
@@ -98,6 +97,10 @@ pub fn mean_of(steps: &[Step], runnables: &[Runnable]) -> f64 {
         Step::Repeat { times, steps } => {
             let times = if *times > ENDLESS { 1 } else { *times };
             f64::from(times) * mean_of(steps, runnables)
+        }
+        Step::Turns { of } => {
+            let all = of.iter().map(|(times, steps)| f64::from(times) * mean_of(steps, runnables));
+            all.sum::<f64>() / of.count().max(1) as f64
         }
         _ => 0.0,
     };
@@ -165,5 +168,21 @@ impl Draft {
         }
         let owned = self.model.runnables.iter_mut().zip(&self.owners).filter(|(_, of)| **of == Some(task));
         owned.for_each(|(runnable, _)| scale_steps(&mut runnable.steps, factor));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_count_with_their_share_and_observed_times_are_scaled() {
+        let values = [(3, 100), (1, 500)].into_iter().collect();
+        let observed = Step::Execute(Distribution::Observed { values, in_turn: true });
+        let turns = [(3, vec![observed]), (1, Vec::new())].into_iter().collect();
+        let mut steps = [Step::Turns { of: turns }];
+        assert_eq!(mean_of(&steps, &[]), 150.0);
+        scale_steps(&mut steps, 2.0);
+        assert_eq!(mean_of(&steps, &[]), 300.0);
     }
 }

@@ -4,6 +4,7 @@
 //!
 //! | file | question |
 //! |---|---|
+//! | `accesses` | does the simulated kernel access its variables as the real one does? |
 //! | `accounting` | is every line of the exports in the database, unchanged? |
 //! | `charts` | does every event follow the state charts of BTF? |
 //! | `oracle` | is the process on each core the one that really executed, record by record? |
@@ -15,13 +16,13 @@
 //! | `cuts` | does a part of a recording give the same events as the whole? |
 //! | `gaps` | does the mapping survive a gap? |
 //! | `edges` | … and gaps and begins at random places, in the derived tables? |
-//! | `pieces` | are pieces of a trace, put together, the whole? |
 //! | `pieces` | are pieces the whole, and do slices with their state say it? |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::print_stderr, reason = "a test that was skipped says so")]
 #![allow(clippy::disallowed_methods, reason = "tests ask where the corpus is, and write parts of recordings")]
 
+mod accesses;
 mod accounting;
 mod calls;
 mod charts;

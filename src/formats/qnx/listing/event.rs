@@ -128,11 +128,15 @@ impl Body {
         }
     }
 
-    /// `MSG_SENDV/11 coid:…`: the number is sufficient.
+    /// `MSG_SENDV/11 coid:…`: the number is sufficient, unless the name is of no call at all: the number
+    /// of a call of a later system may be that of another one here.
     fn call(&self, mut cursor: Cursor<'_>) -> Result<Parsed, Unreadable> {
         let line = cursor.0;
         let name = cursor.take_while(|b| b != b'/' && !b.is_ascii_whitespace());
-        let number = if cursor.eat(b"/") { cursor.dec() } else { self.named_call(name) };
+        let named = self.named_call(name);
+        let fits =
+            |number: i128| named.is_some() || !self.is_known(number) || self.may_be_named(number, name);
+        let number = if cursor.eat(b"/") { cursor.dec().filter(|n| fits(*n)) } else { named };
         // 1.02 prints the bits of the code as they are.
         let Some(number) = number.filter(|n| (0..0x400).contains(n)) else {
             let named = is_name(name).then(|| self.unread(NAMELESS, Unreadable::Name, Vec::new(), line));
@@ -140,7 +144,7 @@ impl Body {
         };
         let number = number as u16;
         let (event, marked64) = (number & 0x7f, number & 0x200 != 0);
-        let is_known = self.versions().any(|version| entry(version, self.class, event).is_some());
+        let is_known = self.is_known(i128::from(number));
         let why = if is_known { Unreadable::Arguments } else { Unreadable::Name };
         let text = if is_known { cursor.0 } else { line };
         let unread = |words| Parsed { is64: marked64, ..self.unread(event, why, words, text) };
@@ -167,6 +171,20 @@ impl Body {
             return Ok(Parsed { printed, ..self.parsed(event, is64 || marked64, words) });
         }
         Ok(unread(self.leading(event, cursor.0)))
+    }
+
+    /// True for the number of a call that has a name.
+    fn is_known(&self, number: i128) -> bool {
+        let event = (number & 0x7f) as u16;
+        self.versions().any(|version| entry(version, self.class, event).is_some())
+    }
+
+    /// True if the call of this number has this name, or one that begins so: listings cut names.
+    fn may_be_named(&self, number: i128, name: &[u8]) -> bool {
+        let event = (number & 0x7f) as u16;
+        let begins = |known: &str| known.as_bytes().starts_with(name) && !name.is_empty();
+        let entries = self.versions().filter_map(|version| entry(version, self.class, event));
+        entries.into_iter().any(|entry| begins(entry.name) || begins(entry.alias))
     }
 
     /// The number of a call that is printed without it.
@@ -295,8 +313,8 @@ impl Body {
         std::iter::once(known).chain(Version::ALL.into_iter().rev().filter(move |version| *version != known))
     }
 
-    /// The words, and whether they are those of the layout for 64 bits: the first layout that fits the text.
-    /// If both fit, the text does not tell, and it is that for 32 bits.
+    /// The words, and whether they are those of the layout for 64 bits: the first layout that fits the
+    /// text. If both fit, the text does not tell, and it is that for 32 bits.
     fn arguments(&self, event: u16, text: &[u8]) -> Option<(bool, Vec<u32>)> {
         let big_endian = self.flavour.big_endian;
         for entry in self.layouts(event) {
@@ -325,8 +343,8 @@ impl Body {
         })
     }
 
-    /// The words of the first arguments, an even number of them: where the two words of mode fast are there,
-    /// the rest of the event does not change what they mean.
+    /// The words of the first arguments, an even number of them: where the two words of mode fast are
+    /// there, the rest of the event does not change what they mean.
     fn leading(&self, event: u16, text: &[u8]) -> Vec<u32> {
         let fields = self.layouts(event).flat_map(|entry| [&entry.layout.fast, &entry.layout.wide]);
         let read = fields.map(|fields| leading(fields, text, self.flavour.big_endian));

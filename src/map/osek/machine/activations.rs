@@ -110,15 +110,18 @@ impl Machine {
         });
         let read =
             self.model.value(&model.state).and_then(|v| self.model.cores[core].states.get(&v).copied());
-        let waits = model.waitmask.iter().filter_map(|s| self.model.slots.value(*s)).any(|m| m != 0);
+        let masks: Vec<_> = model.waitmask.iter().map(|s| self.model.slots.value(*s)).collect();
+        let waits = masks.iter().flatten().any(|mask| *mask != 0);
+        // Else it may run, or wait: what it does not do is not known.
+        let cannot_run_or_wait = masks.iter().all(Option::is_some) && self.running_is_known(core);
         let activations = self.model.value(&model.activations).filter(|_| !model.counts_down);
         let state = match (runs_on, activations, read) {
             (Some(_), ..) => Some(OsState::Running),
             (_, Some(0), _) => Some(OsState::Suspended),
             (_, _, Some(s)) => Some(s),
             (_, _, None) if waits => Some(OsState::Waiting),
-            (_, Some(_), None) => Some(OsState::Ready),
-            (_, None, None) => None,
+            (_, Some(_), None) if cannot_run_or_wait => Some(OsState::Ready),
+            (_, _, None) => None,
         };
         // A task that runs with no activation left has just been counted out: it is about to end.
         let alive = i64::from(state.is_some_and(|s| s != OsState::Suspended));
@@ -126,13 +129,24 @@ impl Machine {
         self.tasks[t].os = state;
         self.tasks[t].activations = activations;
         self.tasks[t].never_ran = edge.never_ran.contains(&t);
-        let Some(state) = state else { return };
+        let Some(state) = state else {
+            if let Some(count) = activations {
+                self.instances_at_edge(t, OsState::Ready, count);
+            }
+            return;
+        };
         self.instances_at_edge(t, state, activations.unwrap_or(alive).max(alive));
         let core = runs_on.unwrap_or(core);
         self.tasks[t].core = core;
         if state == OsState::Running {
             self.cores[core].running = Some(t);
         }
+    }
+
+    /// True if the OS says of each core of an image what runs there.
+    fn running_is_known(&self, image: usize) -> bool {
+        let mut cores = self.model.cores.iter().filter(|core| core.image == image);
+        cores.all(|core| self.model.value(&core.running_task).is_some())
     }
 
     /// Creates `count` instances, the first of them in `state`; surplus ones have ended unseen.
@@ -170,6 +184,8 @@ impl Machine {
         match self.state(Proc::Task(t)) {
             ProcessState::Polling => self.set_state(Proc::Task(t), ProcessState::Running),
             ProcessState::Parking => self.set_state(Proc::Task(t), ProcessState::Ready),
+            // It may have started; rule L4 tells.
+            ProcessState::Active if self.tasks[t].lost => self.set_state(Proc::Task(t), ProcessState::Ready),
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
 //! Rules for alarms (A4–A6, A13; docs/mapping.md). Not what an alarm's action does to its target.
 
 use super::Machine;
-use super::state::Pending;
+use super::state::{Actor, Pending};
 use crate::map::osek::model::{AlarmAction, Service};
 
 impl Machine {
@@ -35,9 +35,20 @@ impl Machine {
         // Rule A6.
         match action {
             AlarmAction::Activate(t) => self.pend(Pending { stimulus, target: Some(t), core, by: None }),
-            AlarmAction::SetEvent => self.cores[core].alarm_event = Some(stimulus),
+            AlarmAction::SetEvent(_) => self.cores[core].alarm_event = Some(stimulus),
             AlarmAction::Other => {}
         }
+    }
+
+    /// Rule E3: the alarm that fired last on `core` sets an event of its task, and only once. Takes it if it
+    /// may be the cause of an access to the events of `t`.
+    pub(super) fn take_alarm_event(&mut self, core: usize, t: usize) -> Option<Actor> {
+        let alarms = &self.model.alarms;
+        let is_of_task = |fired: &mut Actor| {
+            let alarm = alarms.iter().find(|alarm| alarm.name == fired.0);
+            !alarm.is_some_and(|a| matches!(a.action, AlarmAction::SetEvent(Some(of)) if of != t))
+        };
+        self.cores[core].alarm_event.take_if(is_of_task)
     }
 
     /// Rule A13: an alarm found its task at the limit. ORTI does not tell which alarm lost its activation,

@@ -43,10 +43,12 @@ impl Machine {
         }
     }
 
-    /// The core of each instance that waits for its start, before a gap cuts off those of its core.
+    /// The core of each instance that waits for its start, before a gap cuts off those of its core. Of what
+    /// another gap has hidden nothing is known.
     pub(super) fn tell_homes(&mut self) {
         for t in 0..self.tasks.len() {
-            for n in 0..self.tasks[t].queue.len() {
+            let known = if self.tasks[t].lost { 0 } else { self.tasks[t].queue.len() };
+            for n in 0..known {
                 if self.tasks[t].queue[n].state == ProcessState::Active {
                     self.tell_instance(t, n, self.now);
                 }

@@ -20,11 +20,15 @@ impl Machine {
         let (set, cleared) = (mask & !before, before & !mask);
         let proc = self.proc(core);
         if set != 0 {
-            let source = self.setter_on(core);
+            let source = self.setter_on(core, t);
             let task = self.tasks[t].name;
             for event in self.events_of(t, set) {
                 self.emit_note(source, EntityType::OsEvent, (event, 0), Action::SetEvent, Note::Name(task));
             }
+        }
+        if set == 0 {
+            // An alarm has set what was set already, or could not set it before this activation.
+            self.take_alarm_event(core, t);
         }
         let own = proc == Some(Proc::Task(t));
         let context = self.context(proc, core);
@@ -44,14 +48,14 @@ impl Machine {
 
     /// Rules E3 and E5. A remote call sets the event on behalf of its caller: a process of another core
     /// inside SetEvent, or the alarm that expired there.
-    fn setter_on(&mut self, core: usize) -> Actor {
+    fn setter_on(&mut self, core: usize, t: usize) -> Actor {
         let proc = self.proc(core);
         if let Some(p) = proc.filter(|p| self.is_rpc(*p)) {
             let callers = self.callers_of(core);
             if let Some(caller) = callers.iter().find_map(|caller| self.setter_of_call(*caller)) {
                 return self.actor(caller);
             }
-            let alarm = callers.iter().find_map(|c| self.cores[*c].alarm_event);
+            let alarm = callers.iter().find_map(|c| self.take_alarm_event(*c, t));
             return alarm.unwrap_or_else(|| {
                 let message = "a remote SetEvent has no caller in the trace".to_owned();
                 self.report(Severity::Warning, "unknown-caller", message);
@@ -61,7 +65,7 @@ impl Machine {
         if self.context(proc, core).inside(Service::SetEvent) {
             return self.actor_on(core);
         }
-        self.cores[core].alarm_event.unwrap_or_else(|| self.actor_on(core))
+        self.take_alarm_event(core, t).unwrap_or_else(|| self.actor_on(core))
     }
 
     /// The process of a core that is inside SetEvent on its own behalf: while it waits for the other

@@ -264,7 +264,7 @@ impl Model {
         let task = || action?.get("TASK").and_then(|task| self.task_named(core, &task.value));
         match action.map(|action| action.value.as_str()) {
             Some("ACTIVATETASK") => task().map_or(AlarmAction::Other, AlarmAction::Activate),
-            Some("SETEVENT") => AlarmAction::SetEvent,
+            Some("SETEVENT") => AlarmAction::SetEvent(task()),
             _ => AlarmAction::Other,
         }
     }
@@ -314,7 +314,7 @@ impl Model {
             return task.map_or(AlarmAction::Other, AlarmAction::Activate);
         }
         if verb.starts_with("set") || verb.starts_with("event") {
-            AlarmAction::SetEvent
+            AlarmAction::SetEvent(words.iter().skip(1).find_map(|word| self.task_named(core, word)))
         } else {
             AlarmAction::Other
         }

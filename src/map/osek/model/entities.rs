@@ -98,7 +98,7 @@ impl Model {
             all.labelled(EntityType::Stimulus, label);
             let target = match model.action {
                 AlarmAction::Activate(t) => Some(self.names.text(self.tasks[t].name)),
-                AlarmAction::SetEvent | AlarmAction::Other => {
+                AlarmAction::SetEvent(_) | AlarmAction::Other => {
                     target_of(oil, label).map(|task| self.name_of_task(ix, task))
                 }
             };

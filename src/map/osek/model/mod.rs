@@ -12,7 +12,7 @@ use super::slots::{Owners, Role, Slot, SlotTable};
 use super::software::Function;
 use crate::btf::{NameId, Names};
 use crate::description::orti::{EnumValue, Formula, Orti, Width};
-use crate::description::profile::{EntryMark, Profile};
+use crate::description::profile::{EntryMark, LockBy, Profile};
 use crate::description::{Application, ApplicationCore};
 use crate::error::did_you_mean;
 use crate::map::{EntityFacts, Gap};
@@ -51,6 +51,12 @@ impl Attribute {
             slots.find(self.core, path).and_then(|s| slots.value(s))
         })?;
         Some(self.width.apply(raw))
+    }
+
+    /// The value if its only variable has the value `bits`.
+    pub fn value_of(&self, bits: i64) -> Option<i64> {
+        let only = (self.slots.len() == 1).then_some(bits)?;
+        Some(self.width.apply(self.formula.eval(&|_| Some(only), &|_| None)?))
     }
 }
 
@@ -92,7 +98,8 @@ impl SemModel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AlarmAction {
     Activate(usize),
-    SetEvent,
+    /// Sets an event; of this task, if the description says which one.
+    SetEvent(Option<usize>),
     Other,
 }
 
@@ -268,6 +275,18 @@ impl Model {
     /// The value of an attribute; `None` if there is no such attribute, or while an operand is unknown.
     pub(super) fn value(&self, attribute: &Option<Attribute>) -> Option<i64> {
         attribute.as_ref()?.value(&self.slots)
+    }
+
+    /// True if a write of `value` gives lock `s` back, as far as its attribute depends on that variable
+    /// alone.
+    pub(super) fn gives_back(&self, s: usize, value: u64) -> bool {
+        let sem = &self.sems[s];
+        let (attribute, by_locker) = match (&sem.locker, self.profile.rules.lock_by) {
+            (Some(locker), LockBy::Locker) => (Some(locker), true),
+            _ => (sem.state.as_ref(), false),
+        };
+        let Some(value) = attribute.and_then(|a| a.value_of(value as i64)) else { return false };
+        if by_locker { sem.no_locker.contains(&value) } else { sem.is_unlocked(value) }
     }
 
     /// The cores whose traces have a gap.

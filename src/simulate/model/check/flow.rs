@@ -85,22 +85,8 @@ impl<'a> Flow<'a> {
             Step::ReleaseSpinlock { spinlock } => {
                 self.release(Held::Spinlock(*spinlock), line, &mut holding)?;
             }
-            Step::Branch { then, otherwise, .. } => {
-                let first = self.follow(then, inside(place, 0), Some(holding.clone()))?;
-                let second = self.follow(otherwise, inside(place, 1), Some(holding))?;
-                return match (first, second) {
-                    (Some(one), Some(other)) if one != other => {
-                        let message = format!(
-                            "after this branch {} holds {} one way, and {} the other",
-                            self.root.shown(),
-                            self.all_held(&one),
-                            self.all_held(&other)
-                        );
-                        self.mistake(line, message, "both ways have to take and release the same")
-                    }
-                    (first, second) => Ok(first.or(second)),
-                };
-            }
+            Step::Branch { .. } => return self.ways("this branch", step, place, &holding),
+            Step::Turns { .. } => return self.ways("these turns", step, place, &holding),
             Step::Repeat { times, steps } => {
                 let after = self.follow(steps, inside(place, 0), Some(holding.clone()))?;
                 return match after {
@@ -127,6 +113,37 @@ impl<'a> Flow<'a> {
             _ => {}
         }
         Ok(Some(holding))
+    }
+
+    /// What follows a step that is done in one of several ways: the same after each one that goes on.
+    /// `shown` names the step.
+    fn ways(
+        &mut self,
+        shown: &str,
+        step: &'a Step,
+        place: Option<&'a StepPlace>,
+        holding: &Holding,
+    ) -> Result<After> {
+        let mut after: After = None;
+        for (way, steps) in step.inside().into_iter().enumerate() {
+            let Some(other) = self.follow(steps, inside(place, way), Some(holding.clone()))? else {
+                continue;
+            };
+            match &after {
+                Some(one) if *one != other => {
+                    let message = format!(
+                        "after {shown} {} holds {} one way, and {} the other",
+                        self.root.shown(),
+                        self.all_held(one),
+                        self.all_held(&other)
+                    );
+                    let line = place.map(|place| place.line);
+                    return self.mistake(line, message, "all ways have to take and release the same");
+                }
+                _ => after = Some(other),
+            }
+        }
+        Ok(after)
     }
 
     fn call(&mut self, runnable: usize, line: Option<u64>, holding: Holding) -> Result<After> {
@@ -156,6 +173,7 @@ impl<'a> Flow<'a> {
                 | Step::Write { .. }
                 | Step::Branch { .. }
                 | Step::Repeat { .. }
+                | Step::Turns { .. }
         );
         if plain {
             return Ok(());

@@ -178,6 +178,15 @@ impl Checks<'_> {
                 let ends = 1.0 - round.goes_on;
                 one.add(&round, if ends > 0.0 { (1.0 - one.goes_on) / ends } else { f64::from(*times) });
             }
+            Step::Turns { of } => {
+                one.goes_on = 0.0;
+                for (times, steps) in of.iter() {
+                    let share = f64::from(times) / of.count() as f64;
+                    let way = self.average(steps, runnables);
+                    one.add(&way, share);
+                    one.goes_on += share * way.goes_on;
+                }
+            }
             _ => {}
         }
         one

@@ -144,8 +144,10 @@ fn each_step<'a>(
 ) -> Result<()> {
     for (step, place) in with_places(steps, places) {
         visit(step, place.map(|place| place.line), depth)?;
+        // The text of an entry of turns is a table around its steps, so that it is one level more.
+        let levels = if matches!(step, Step::Turns { .. }) { 2 } else { 1 };
         for (way, steps) in step.inside().into_iter().enumerate() {
-            each_step(steps, inside(place, way), depth + 1, visit)?;
+            each_step(steps, inside(place, way), depth + levels, visit)?;
         }
     }
     Ok(())

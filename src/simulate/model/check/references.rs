@@ -76,9 +76,12 @@ fn of_step(model: &Model, step: &Step) -> Vec<(&'static str, usize, usize)> {
         events.iter().map(|event| ("event", *event, model.events.len())).collect()
     };
     match step {
-        Step::Execute(_) | Step::Terminate | Step::Schedule | Step::Branch { .. } | Step::Repeat { .. } => {
-            Vec::new()
-        }
+        Step::Execute(_)
+        | Step::Terminate
+        | Step::Schedule
+        | Step::Branch { .. }
+        | Step::Repeat { .. }
+        | Step::Turns { .. } => Vec::new(),
         Step::Call { runnable } => vec![("runnable", *runnable, model.runnables.len())],
         Step::Read { signal } | Step::Write { signal, .. } => {
             vec![("signal", *signal, model.signals.len())]

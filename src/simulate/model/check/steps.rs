@@ -2,7 +2,10 @@
 
 use super::{Checks, Owner, Steps, each_step};
 use crate::error::Result;
-use crate::simulate::model::{Distribution, Step};
+use crate::simulate::model::{Distribution, Runs, Step};
+
+/// How many observed times a distribution may have; those that are equal and in a row are one.
+const MOST_OBSERVED: usize = 100_000;
 
 impl Checks<'_> {
     pub(super) fn steps(self) -> Result<()> {
@@ -56,12 +59,32 @@ impl Checks<'_> {
                 let message = "repeat = 0 does nothing".to_owned();
                 self.mistake(line, message, "leave the step out, or repeat it at least once")
             }
+            Step::Turns { of } => self.times("turns", of, line),
             _ => Ok(()),
         }
     }
 
+    /// That there is something in a list, and each of it at least once.
+    fn times<T>(self, of: &str, list: &Runs<T>, line: Option<u64>) -> Result<()> {
+        if list.items().is_empty() {
+            return self.mistake(line, format!("{of}: the list has no entry"), "it needs at least one");
+        }
+        if list.iter().any(|(times, _)| times == 0) {
+            let message = format!("{of}: an entry is there 0 times");
+            return self.mistake(line, message, "leave it out, or write times = 1 or more");
+        }
+        Ok(())
+    }
+
     /// That a distribution is one, and has no time below 0.
     pub(super) fn distribution(self, distribution: &Distribution, line: Option<u64>) -> Result<()> {
+        if let Distribution::Observed { values, .. } = distribution {
+            self.times("observed times", values, line)?;
+            if values.items().len() > MOST_OBSERVED {
+                let message = format!("a distribution has more than {MOST_OBSERVED} observed times");
+                return self.mistake(line, message, "write fewer of them, or a distribution of another kind");
+            }
+        }
         let (min, max) = distribution.limits();
         if min > max {
             let message =
@@ -74,7 +97,7 @@ impl Checks<'_> {
         }
         let positive = |value: f64| value > 0.0 && value.is_finite();
         let parameters: &[(&str, f64, bool)] = match *distribution {
-            Distribution::Constant(_) | Distribution::Uniform { .. } => &[],
+            Distribution::Constant(_) | Distribution::Uniform { .. } | Distribution::Observed { .. } => &[],
             Distribution::Normal { mean, deviation, .. } => &[
                 ("mean", mean, mean.is_finite()),
                 ("deviation", deviation, deviation == 0.0 || positive(deviation)),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::simulate::model::{Distribution, Runs};
 
 /// Two cores, two tasks, an ISR of each category, and one of everything else. `{}` are the steps of `T_1`.
 const BASE: &str = r#"duration = "1s"
@@ -86,6 +87,23 @@ fn mistakes_of_steps_have_their_line() {
             r#"{ execute = { weibull = { shape = 0, scale = "1ms", max = "2ms" } } }"#,
             "shape of a distribution is 0",
         ),
+        (
+            r#"{ turns = [{ steps = [{ get_resource = "RES" }] }, { times = 2, steps = [] }] }"#,
+            "after these turns task 'T_1' holds resource 'RES' one way, and nothing the other",
+        ),
+        (
+            r#"{ turns = [{ steps = [{ terminate = true }] }, { steps = [{ chain = "T_1" }] }] }, { schedule = true }"#,
+            "schedule never comes after the end",
+        ),
+        (
+            r#"{ repeat = 2, steps = [{ turns = [{ steps = [{ terminate = true }] }] }] }"#,
+            "ends in what is repeated",
+        ),
+        (
+            r#"{ get_resource = "RES" }, { turns = [{ steps = [] }, { steps = [{ terminate = true }] }] }"#,
+            "terminate while task 'T_1' holds resource 'RES'",
+        ),
+        (r#"{ turns = [{ steps = [{ chain = "T_2" }] }] }"#, "task 'T_1' chains a task of another core"),
         (r#"{ execute = { beta = { alpha = 1, beta = -2, max = "2ms" } } }"#, "beta of a distribution is -2"),
     ] {
         let lines = format!("steps = [\n{step}\n]\n");
@@ -150,6 +168,14 @@ fn steps_nest_to_a_depth_that_the_stack_can_take() {
     assert!(line == 1 && shown.contains("nested deeper than 32"), "{shown}");
     let (line, shown, _) = mistake(&format!("steps = [{}]\n", nested(500, "{ execute = 1 }")));
     assert!(line == 1, "{shown}");
+    // Turns are two levels, so that the reader of TOML can take as many as the checks allow.
+    let turns = |depth: usize| {
+        let inner = "{ execute = { in_turn = [{ value = 1 }] } }";
+        format!("{}{inner}{}", "{ turns = [{ steps = [".repeat(depth), "] }] }".repeat(depth))
+    };
+    Model::parse(&format!("{BASE}steps = [{}]\n", turns(15)), Path::new("m.toml")).unwrap();
+    let (line, shown, _) = mistake(&format!("steps = [{}]\n", turns(16)));
+    assert!(line == 1 && shown.contains("nested deeper than 32"), "{shown}");
 }
 
 #[test]
@@ -281,6 +307,68 @@ fn what_is_strange_is_a_warning() {
     let found = warnings(&more);
     assert_eq!((found[2].0, found[2].1), ("over-utilisation", Some(2)));
     assert!(found[2].2.contains("core 'C_0' take 101.0 % of its time"), "{}", found[2].2);
+}
+
+#[test]
+fn turns_and_observed_times_count_with_their_share() {
+    // (3 × 6 + 2) / 4 + (8 + 3 × 4) / 4 = 5 + 5 ms of 10 ms: exactly full.
+    let steps = |first: &str| {
+        format!(
+            "steps = [{{ turns = [{{ times = 3, steps = [{{ execute = \"{first}\" }}] }}, \
+             {{ steps = [{{ execute = \"2ms\" }}, {{ call = \"R_1\" }}] }}] }}, \
+             {{ execute = {{ in_turn = [\"8ms\", {{ value = \"4ms\", times = 3 }}] }} }}]\n{}",
+            runnable("R_1", "{ execute = 0 }"),
+        )
+    };
+    assert_eq!(warnings(&steps("6ms")), []);
+    let found = warnings(&steps("6.4ms"));
+    assert!(found.len() == 1 && found[0].2.contains("take 103.0 % of its time"), "{found:?}");
+    // One of four turns ends before the rest.
+    let ends = "steps = [{ turns = [{ steps = [{ terminate = true }] }, { times = 3, steps = [] }] }, { execute = \"13ms\" }]\n";
+    assert_eq!(warnings(ends), []);
+    assert!(warnings(&ends.replace("13ms", "14ms"))[0].2.contains("take 105.0 % of its time"));
+    // What turns activate is activated.
+    let activates = "steps = [{ turns = [{ steps = [] }, { steps = [{ activate = \"T_3\" }] }] }]\n\
+        [[task]]\nname = \"T_3\"\ncore = \"C_0\"\npriority = 1\nsteps = [{ execute = \"21ms\" }]\n";
+    let found = warnings(activates);
+    assert!(found.len() == 1 && found[0].2.contains("take 105.0 % of its time"), "{found:?}");
+}
+
+#[test]
+fn turns_of_an_isr_do_what_an_isr_may() {
+    let periodic = "periodic = { period = \"1ms\" }";
+    let turns =
+        |step: &str| isr(2, periodic, &format!("{{ turns = [{{ steps = [] }}, {{ steps = [{step}] }}] }}"));
+    assert!(warnings(&turns(r#"{ activate = "T_1" }"#)).is_empty());
+    assert!(mistake(&turns("{ terminate = true }")).1.contains("ISR 'I' cannot terminate"));
+    let sporadic = |more: &str| isr(2, &format!("sporadic = {{ distance = 1, more = {more} }}"), "");
+    assert!(warnings(&sporadic("{ in_turn = [0, 5] }")).is_empty());
+    let (line, shown, _) = mistake(&sporadic("{ one_of = [] }"));
+    assert!(line == 6 && shown.contains("one_of has no time"), "{shown}");
+}
+
+#[test]
+fn lists_of_a_program_have_entries() {
+    let (model, _) = Model::parse(BASE, Path::new("m.toml")).unwrap();
+    let error = |step: Step| {
+        let mut model = model.clone();
+        model.tasks[0].steps.push(step);
+        model.check().unwrap_err().to_string()
+    };
+    let observed = |values: Runs<i64>| Step::Execute(Distribution::Observed { values, in_turn: true });
+    assert!(error(Step::Turns { of: Runs::default() }).contains("turns: the list has no entry"));
+    let never = [(1, Vec::new()), (0, Vec::new())].into_iter().collect();
+    assert!(error(Step::Turns { of: never }).contains("turns: an entry is there 0 times"));
+    assert!(error(observed(Runs::default())).contains("observed times: the list has no entry"));
+    assert!(error(observed([(1, 5), (0, 6)].into_iter().collect())).contains("an entry is there 0 times"));
+    assert!(error(observed([(1, 5), (1, -6)].into_iter().collect())).contains("a time is -6 ns"));
+    let many = |count: i64| (0..count).map(|time| (1, time)).collect();
+    assert!(error(observed(many(100_001))).contains("more than 100000 observed times"));
+    let mut model = model.clone();
+    model.tasks[0].steps.push(observed(many(100_000)));
+    assert!(model.check().is_ok());
+    let (back, _) = Model::parse(&model.to_toml(), Path::new("m.toml")).unwrap();
+    assert_eq!(back.tasks, model.tasks);
 }
 
 #[test]

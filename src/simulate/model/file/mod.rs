@@ -3,6 +3,7 @@
 mod lower;
 mod masks;
 mod names;
+mod observed;
 mod random_times;
 mod steps;
 mod values;
@@ -209,7 +210,8 @@ const KEYS: &str = "name seed duration os core task isr runnable signal event re
     curve offset period jitter distance more limits initial mask internal activate set_event once length \
     repeats points execute call read write value chain terminate clear_event wait_event get_resource \
     release_resource get_spinlock try_to_get_spinlock every release_spinlock schedule branch then else \
-    repeat uniform normal weibull beta log_normal mean deviation min max shape scale alpha mu sigma";
+    repeat turns times uniform normal weibull beta log_normal in_turn one_of mean deviation min max shape \
+    scale alpha mu sigma";
 
 impl Model {
     /// Reads and checks the file of a model; also returns what is strange about it, see [`Self::check`].

@@ -8,6 +8,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
+use super::observed::{self, ObservedText};
 use super::values::{FineTime, Number, Scalar, Time, Whole};
 use crate::error::{Error, Result};
 use crate::simulate::model::{Arrivals, Distribution};
@@ -28,6 +29,8 @@ pub(super) struct DistributionTable {
     weibull: Option<WeibullText>,
     beta: Option<BetaText>,
     log_normal: Option<Spanned<LogNormalText>>,
+    in_turn: Option<Vec<ObservedText>>,
+    one_of: Option<Vec<ObservedText>>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -125,27 +128,43 @@ impl DistributionText {
 
 impl DistributionTable {
     fn lower(&self) -> Result<Distribution> {
-        let Self { uniform, normal, weibull, beta, log_normal } = self;
-        match (uniform, normal, weibull, beta, log_normal) {
-            (Some([min, max]), None, None, None, None) => {
-                Ok(Distribution::Uniform { min: min.0, max: max.0 })
-            }
-            (None, Some(n), None, None, None) => Ok(Distribution::Normal {
-                mean: n.mean.0,
-                deviation: n.deviation.0,
-                min: n.min.0,
-                max: n.max.0,
-            }),
-            (None, None, Some(w), None, None) => {
-                Ok(Distribution::Weibull { shape: w.shape.0, scale: w.scale.0, min: w.min.0, max: w.max.0 })
-            }
-            (None, None, None, Some(b), None) => {
-                Ok(Distribution::Beta { alpha: b.alpha.0, beta: b.beta.0, min: b.min.0, max: b.max.0 })
-            }
-            (None, None, None, None, Some(l)) => l.get_ref().lower(),
+        let Self { uniform, normal, weibull, beta, log_normal, in_turn, one_of } = self;
+        let all = [
+            uniform.map(|[min, max]| Ok(Distribution::Uniform { min: min.0, max: max.0 })),
+            normal.as_ref().map(|n| Ok(n.lower())),
+            weibull.as_ref().map(|w| Ok(w.lower())),
+            beta.as_ref().map(|b| Ok(b.lower())),
+            log_normal.as_ref().map(|l| l.get_ref().lower()),
+            in_turn.as_ref().map(|list| observed::lower(list, true)),
+            one_of.as_ref().map(|list| observed::lower(list, false)),
+        ];
+        let mut written = all.into_iter().flatten();
+        match (written.next(), written.next()) {
+            (Some(only), None) => only,
             _ => Err(Error::input("a distribution has exactly one key")
-                .hint("one of uniform, normal, weibull, beta, log_normal")),
+                .hint("one of uniform, normal, weibull, beta, log_normal, in_turn, one_of")),
         }
+    }
+}
+
+impl NormalText {
+    fn lower(&self) -> Distribution {
+        let (mean, deviation) = (self.mean.0, self.deviation.0);
+        Distribution::Normal { mean, deviation, min: self.min.0, max: self.max.0 }
+    }
+}
+
+impl WeibullText {
+    fn lower(&self) -> Distribution {
+        let (shape, scale) = (self.shape.0, self.scale.0);
+        Distribution::Weibull { shape, scale, min: self.min.0, max: self.max.0 }
+    }
+}
+
+impl BetaText {
+    fn lower(&self) -> Distribution {
+        let (alpha, beta) = (self.alpha.0, self.beta.0);
+        Distribution::Beta { alpha, beta, min: self.min.0, max: self.max.0 }
     }
 }
 

@@ -5,10 +5,10 @@ use toml::Spanned;
 
 use super::names::{AllNames, Kind};
 use super::random_times::DistributionText;
-use super::values::{Name, Names, Number, Time, Whole};
+use super::values::{Count, Name, Names, Number, Time, Whole};
 use crate::error::{Error, Result};
-use crate::simulate::model::Step;
 use crate::simulate::model::places::StepPlace;
+use crate::simulate::model::{Runs, Step};
 
 /// One step: a table with the key of what it does, and what else that takes.
 #[derive(Debug, Clone, Deserialize)]
@@ -39,6 +39,16 @@ pub(super) struct StepText {
     otherwise: Option<Steps>,
     repeat: Option<Spanned<Whole>>,
     steps: Option<Steps>,
+    turns: Option<Vec<TurnText>>,
+}
+
+/// One of `turns`: the steps that are done so many times before those of the next one.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a turn such as { times = 3, steps = [ … ] }")]
+struct TurnText {
+    #[serde(default)]
+    times: Count,
+    steps: Steps,
 }
 
 /// Steps with their places.
@@ -47,7 +57,7 @@ pub(super) type Steps = Vec<Spanned<StepText>>;
 /// The keys that say what a step does.
 const VERBS: &str = "execute, call, read, write, activate, chain, terminate, set_event, clear_event, \
     wait_event, get_resource, release_resource, get_spinlock, try_to_get_spinlock, release_spinlock, \
-    schedule, branch, repeat";
+    schedule, branch, repeat, turns";
 
 /// The steps, and where they are.
 pub(super) fn lower(steps: &Steps, names: &AllNames) -> Result<(Vec<Step>, Vec<StepPlace>)> {
@@ -87,6 +97,7 @@ impl StepText {
             ("schedule", self.schedule.is_some()),
             ("branch", self.branch.is_some()),
             ("repeat", self.repeat.is_some()),
+            ("turns", self.turns.is_some()),
         ];
         verbs.into_iter().filter(|(_, has)| *has).map(|(verb, _)| verb).collect()
     }
@@ -193,18 +204,35 @@ impl StepText {
                 return Err(Error::input("a branch has no steps")
                     .hint("write { branch = 0.3, then = [ … ], else = [ … ] }"));
             }
-            place.inside = [then_places, places];
+            place.inside = vec![then_places, places];
             return Ok(Step::Branch { probability: probability.get_ref().0, then, otherwise });
+        }
+        if let Some(turns) = &self.turns {
+            return lower_turns(turns, names, place);
         }
         match (&self.repeat, &self.steps) {
             (Some(times), Some(steps)) => {
                 let (steps, places) = lower(steps, names)?;
-                place.inside = [places, Vec::new()];
+                place.inside = vec![places];
                 Ok(Step::Repeat { times: times.get_ref().0, steps })
             }
             _ => Err(Error::input("repeat does not say what").hint("write { repeat = 3, steps = [ … ] }")),
         }
     }
+}
+
+fn lower_turns(turns: &[TurnText], names: &AllNames, place: &mut StepPlace) -> Result<Step> {
+    if turns.is_empty() {
+        return Err(Error::input("turns has no entry")
+            .hint("write { turns = [ { times = 3, steps = [ … ] }, { steps = [ … ] } ] }"));
+    }
+    let mut of = Runs::default();
+    for turn in turns {
+        let (steps, places) = lower(&turn.steps, names)?;
+        of.push(turn.times.0, steps);
+        place.inside.push(places);
+    }
+    Ok(Step::Turns { of })
 }
 
 /// A step whose value can only be `true`.

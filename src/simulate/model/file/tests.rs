@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::simulate::model::{Arrivals, Distribution, Step};
+use crate::simulate::model::{Arrivals, Distribution, Runs, Step};
 
 fn parse(text: &str) -> Result<Model> {
     Model::parse(text, Path::new("models/engine.toml")).map(|(model, _)| model)
@@ -64,7 +64,15 @@ steps = [{ execute = "10us" }]
 
 [[runnable]]
 name = "R_1"
-steps = [{ execute = { weibull = { shape = 2, scale = "1ms", max = "3ms" } } }]
+steps = [
+  { execute = { weibull = { shape = 2, scale = "1ms", max = "3ms" } } },
+  { execute = { in_turn = ["1.1ms", "1.1ms", { value = "1.3ms", times = 40 }, 900] } },
+  { execute = { one_of = [{ value = "7us" }, "8us"] } },
+  { turns = [
+    { times = 3, steps = [{ execute = 6 }] },
+    { steps = [] },
+  ] },
+]
 
 [[signal]]
 name = "SIG_1"
@@ -117,6 +125,15 @@ fn everything_is_read() {
     let Step::Repeat { times: 3, steps } = &task.steps[14] else { panic!("{:?}", task.steps[14]) };
     let Step::Execute(Distribution::LogNormal { mu, sigma, .. }) = steps[0] else { panic!("{steps:?}") };
     assert!((mu - 1e6f64.ln()).abs() < 1e-9 && sigma == 0.0);
+    let observed = |values: &[(u32, i64)], in_turn| {
+        Step::Execute(Distribution::Observed { values: values.iter().copied().collect(), in_turn })
+    };
+    let steps = &model.runnables[0].steps;
+    assert_eq!(steps[1], observed(&[(2, 1_100_000), (40, 1_300_000), (1, 900)], true));
+    assert_eq!(steps[2], observed(&[(1, 7_000), (1, 8_000)], false));
+    let of: Runs<Vec<Step>> =
+        [(3, vec![Step::Execute(Distribution::Constant(6))]), (1, Vec::new())].into_iter().collect();
+    assert_eq!(steps[3], Step::Turns { of });
     // The text names E_2 first, and gives its mask.
     assert_eq!((model.events[0].name.as_str(), model.events[0].mask), ("E_2", 4));
     assert_eq!((model.events[1].name.as_str(), model.events[1].mask), ("E_1", 1));
@@ -203,6 +220,25 @@ fn every_mistake_has_a_line_plain_words_and_a_hint() {
         ("{ set_event = \"E_1\", task = \"T_2\" }", "{ set_event = \"E_1\" }", "for which task", "task ="),
         (", every = \"5us\"", "", "how often it tries", "every ="),
         ("{ uniform = [\"1ms\", \"2ms\"] }", "{}", "exactly one key", "log_normal"),
+        ("one_of = [", "in_turn = [\"5us\"], one_of = [", "exactly one key", "in_turn, one_of"),
+        (
+            "{ in_turn = [\"1.1ms\",",
+            "{ in_turns = [\"1.1ms\",",
+            "unknown field `in_turns`",
+            "mean 'in_turn'?",
+        ),
+        ("{ value = \"7us\" }", "{ valu = \"7us\" }", "unknown field `valu`", "mean 'value'?"),
+        ("[{ value = \"7us\" }, \"8us\"]", "[]", "one_of has no time", "one_of = ["),
+        ("{ turns = [", "{ turn = [", "unknown field `turn`", "mean 'turns'?"),
+        ("{ times = 3, steps", "{ time = 3, steps", "unknown field `time`", "mean 'times'?"),
+        (
+            "{ steps = [] },\n  ] },",
+            "{ steps = [] },\n  ], steps = [] },",
+            "turns takes no steps",
+            "to repeat",
+        ),
+        ("{ schedule = true }", "{ turns = [] }", "turns has no entry", "times = 3"),
+        ("{ execute = 6 }", "{ call = \"R_9\" }", "there is no runnable 'R_9'", "'R_1'"),
         ("deviation = 0, ", "", "log_normal takes mean and deviation, or mu and sigma", "e.g."),
         ("mask = 0x4", "mask = 6", "the mask of event 'E_2' is not one bit", "0x4"),
         ("activate = \"T_1\"\nperiod", "period", "alarm 'A_1' needs either activate, or set_event", "TASK"),
@@ -248,6 +284,17 @@ fn values_that_are_none_say_so() {
         ("{ uniform = [\"1ms\", \"2ms\"] }", "{ uniform = [\"1ms\", \"-2ms\"] }", "'-2ms' is less than 0"),
         ("mean = \"1ms\", deviation = \"50.5ns\"", "mean = -1, deviation = 0", "-1 is less than 0"),
         ("shape = 2", "shape = \"2\"", "'2' is no number"),
+        ("900]", "-900]", "-900 is less than 0"),
+        ("900]", "0.5]", "expected a time such as \"1.5ms\", or { value"),
+        ("900]", "true]", "expected a time such as \"1.5ms\", or { value"),
+        ("{ value = \"7us\" }", "{ value = \"-7us\" }", "'-7us' is less than 0"),
+        ("{ value = \"7us\" }", "{ times = 7 }", "missing field `value`"),
+        ("[{ value = \"7us\" }, \"8us\"]", "\"8us\"", "expected a sequence"),
+        ("times = 40", "times = 0", "0 times is never; write 1 or more"),
+        ("times = 40", "times = -1", "-1 is no whole number"),
+        ("times = 3", "times = 0", "0 times is never; write 1 or more"),
+        ("{ steps = [] },", "{ times = 2 },", "missing field `steps`"),
+        ("{ steps = [] },", "5,", "expected a turn such as"),
         ("branch = 0.3", "branch = \"often\"", "'often' is no number"),
         ("repeat = 3", "repeat = 0.5", "0.5 is no whole number from 0 to 4294967295"),
         ("value = 7", "value = -7", "-7 is no whole number"),
@@ -272,6 +319,10 @@ fn the_line_is_that_of_the_mistake() {
         ("{ execute = { weibull", "{ execute = { waybull"),
         ("mask = 0x4", "mask = 0x5"),
         ("{ at = \"2000us\"", "{ at = \"2.5ms\""),
+        ("{ steps = [] }", "{ steps = [{}] }"),
+        ("{ times = 3,", "{ times = 0,"),
+        ("{ execute = { one_of", "{ execute = { one_off"),
+        ("{ execute = { in_turn = [\"1.1ms\"", "{ execute = { in_turn = [\"1.1\""),
     ] {
         let (shown, _) = mistake(from, to);
         assert_eq!(shown.split(':').nth(1).unwrap(), line_of(from).to_string(), "{shown}");

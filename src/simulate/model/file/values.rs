@@ -155,6 +155,28 @@ impl TryFrom<Scalar> for Whole {
     }
 }
 
+/// How often something is done: a whole number of 32 bits, 1 or more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Scalar")]
+pub(super) struct Count(pub(super) u32);
+
+impl TryFrom<Scalar> for Count {
+    type Error = String;
+
+    fn try_from(scalar: Scalar) -> Result<Self, String> {
+        match Whole::try_from(scalar)? {
+            Whole(0) => Err("0 times is never; write 1 or more, or leave it out".to_owned()),
+            Whole(count) => Ok(Self(count)),
+        }
+    }
+}
+
+impl Default for Count {
+    fn default() -> Self {
+        Self(1)
+    }
+}
+
 /// A seed, of 64 bits: a number, or text where it exceeds the integers of TOML, which have a sign.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Scalar")]

@@ -1,42 +1,16 @@
 //! The files that describe a recording of a simulated system: ORTI and OS header per core, symbols, and
 //! `recording.toml`. Not the exports (see `writer`).
 
-use super::names::{address, service_name};
+use super::names::address;
 use crate::simulate::kernel::access::Service;
 use crate::simulate::kernel::layout::{Layout, layout};
 use crate::simulate::kernel::{HandlerKind, Handlers};
 use crate::simulate::model::{Action, Model};
+use crate::simulate::probe::{ERRORS, quoted, service_name};
 use std::fmt::Write as _;
 
-const SERVICES: [Service; 13] = [
-    Service::ActivateTask,
-    Service::TerminateTask,
-    Service::ChainTask,
-    Service::Schedule,
-    Service::GetResource,
-    Service::ReleaseResource,
-    Service::SetEvent,
-    Service::ClearEvent,
-    Service::WaitEvent,
-    Service::StartOs,
-    Service::GetSpinlock,
-    Service::ReleaseSpinlock,
-    Service::TryToGetSpinlock,
-];
-const ERRORS: [(&str, u32); 9] = [
-    ("E_OK", 0),
-    ("E_OS_ACCESS", 1),
-    ("E_OS_CALLEVEL", 2),
-    ("E_OS_ID", 3),
-    ("E_OS_LIMIT", 4),
-    ("E_OS_NOFUNC", 5),
-    ("E_OS_RESOURCE", 6),
-    ("E_OS_STATE", 7),
-    ("E_OS_VALUE", 8),
-];
-
 /// The files, by name.
-pub fn description(model: &Model, handlers: &Handlers) -> Vec<(String, String)> {
+pub fn description(model: &Model, handlers: &Handlers, of_shape: &str) -> Vec<(String, String)> {
     let layouts = layout(model);
     let mut files = Vec::new();
     for core in 0..model.cores.len() {
@@ -47,7 +21,7 @@ pub fn description(model: &Model, handlers: &Handlers) -> Vec<(String, String)> 
     let symbols =
         symbols.map(|handler| format!("0x{:X}\t{}\n", address(handler as u32), handlers.name(handler)));
     files.push(("symbols.tsv".to_owned(), symbols.collect()));
-    files.push(("recording.toml".to_owned(), recording(model)));
+    files.push(("recording.toml".to_owned(), recording(model, of_shape)));
     files
 }
 
@@ -58,17 +32,14 @@ fn is_category2(model: &Model, handlers: &Handlers, handler: usize) -> bool {
     }
 }
 
-fn recording(model: &Model) -> String {
-    let list = |names: Vec<&str>| {
-        let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
-        quoted.join(", ")
-    };
-    let runnables = list(model.runnables.iter().map(|runnable| runnable.name.as_str()).collect());
-    let signals = list(model.signals.iter().map(|signal| signal.name.as_str()).collect());
+/// `recording.toml`; `of_shape` are its lines about the columns of exports.
+fn recording(model: &Model, of_shape: &str) -> String {
+    let runnables = quoted(model.runnables.iter().map(|runnable| runnable.name.as_str()));
+    let signals = quoted(model.signals.iter().map(|signal| signal.name.as_str()));
     let category1 = model.isrs.iter().filter(|isr| isr.category1).map(|isr| isr.name.as_str());
-    let category1 = list(category1.collect());
+    let category1 = quoted(category1);
     let mut text = format!(
-        "name = \"{}\"\nos = \"erika2\"\nrunnables = [{runnables}]\nsignals = [{signals}]\ncategory1_isrs = [{category1}]\ndata_radix = \"hex\"\n\n[task_functions]\n",
+        "name = \"{}\"\nos = \"erika2\"\nrunnables = [{runnables}]\nsignals = [{signals}]\ncategory1_isrs = [{category1}]\n{of_shape}\n[task_functions]\n",
         model.name
     );
     for task in &model.tasks {
@@ -100,7 +71,7 @@ fn orti(model: &Model, handlers: &Handlers, core: usize, layouts: &[Layout]) -> 
         )
     };
     let services = enumeration(
-        SERVICES.iter().map(|service| (service_name(*service), service_id(*service).to_string())),
+        Service::ALL.iter().map(|service| (service_name(*service), service_id(*service).to_string())),
     );
     let errors = enumeration(ERRORS.iter().map(|(label, value)| (*label, value.to_string())));
     let of_core = (0..handlers.count())

@@ -2,8 +2,9 @@
 //! their values.
 
 use crate::simulate::kernel::Handlers;
-use crate::simulate::kernel::access::{Function, Service, Variable};
+use crate::simulate::kernel::access::{Function, Variable};
 use crate::simulate::model::Model;
+use crate::simulate::probe::service_name;
 use std::io::{Result, Write};
 
 /// Writes the name of a variable; returns its width in hexadecimal digits.
@@ -119,24 +120,5 @@ pub fn function(
         Function::ThreadEnd => write!(out, "EE_thread_end_instance"),
         Function::IrqPostStub => write!(out, "EE_IRQ_end_post_stub"),
         Function::IrqEnd => write!(out, "EE_IRQ_end_instance"),
-    }
-}
-
-/// The name of a service in OSEK and AUTOSAR.
-pub fn service_name(service: Service) -> &'static str {
-    match service {
-        Service::ActivateTask => "ActivateTask",
-        Service::TerminateTask => "TerminateTask",
-        Service::ChainTask => "ChainTask",
-        Service::Schedule => "Schedule",
-        Service::GetResource => "GetResource",
-        Service::ReleaseResource => "ReleaseResource",
-        Service::SetEvent => "SetEvent",
-        Service::ClearEvent => "ClearEvent",
-        Service::WaitEvent => "WaitEvent",
-        Service::StartOs => "StartOS",
-        Service::GetSpinlock => "GetSpinlock",
-        Service::ReleaseSpinlock => "ReleaseSpinlock",
-        Service::TryToGetSpinlock => "TryToGetSpinlock",
     }
 }

@@ -1,0 +1,203 @@
+//! Models → their simulation → the derived model → its simulation: what comes back. Not single rules,
+//! which the other files test.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::rc::Rc;
+
+use super::*;
+use crate::btf::{Action, EntityType, Fields, Note};
+use crate::simulate::{self, model::Distribution, model::Step};
+use crate::time::TimeScale;
+
+#[derive(Clone, Default)]
+struct Output(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The reference of a simulation.
+fn simulated(model: &Model) -> String {
+    let output = Output::default();
+    let open = |path: &Path| match path.to_str() {
+        Some("reference.btf") => Ok(output.clone()),
+        _ => Ok(Output::default()),
+    };
+    simulate::simulate(model, &simulate::ProbeOptions::default(), open, |_| Ok(())).unwrap();
+    String::from_utf8(output.0.borrow().clone()).unwrap()
+}
+
+fn events(btf: &str, names: &mut Names) -> Vec<Event> {
+    let lines = btf.lines().filter(|line| !line.starts_with('#'));
+    let event = |line: &str| {
+        let fields = Fields::split(line.as_bytes()).unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let kind = EntityType::parse(&text(fields.target_type)).unwrap();
+        let note = match fields.note.map(text) {
+            None => Note::None,
+            Some(note) if kind == EntityType::Signal => Note::Value(note.parse().unwrap()),
+            Some(note) => Note::Name(names.intern(&note)),
+        };
+        let source = (names.intern(&text(fields.source)), fields.source_instance.unwrap());
+        let target = (names.intern(&text(fields.target)), fields.target_instance.unwrap());
+        let action = Action::parse(&text(fields.action)).unwrap();
+        Event::new(fields.time, source, kind, target, action, note)
+    };
+    lines.map(event).collect()
+}
+
+fn derived(btf: &str) -> Derived {
+    let mut names = Names::default();
+    let events = events(btf, &mut names);
+    let mut reconstruction = Reconstruction::new(Facts::new("test", TimeScale::Ns));
+    events.iter().for_each(|event| reconstruction.event(event));
+    reconstruction.finish(&names).unwrap()
+}
+
+fn parsed(text: &str) -> Model {
+    Model::parse(text, Path::new("test.toml")).unwrap().0
+}
+
+/// Per task: activations, ended instances, and the sum of their response times.
+fn metrics(btf: &str) -> BTreeMap<String, (u64, u64, i64)> {
+    let mut names = Names::default();
+    let mut of_task: BTreeMap<String, (u64, u64, i64)> = BTreeMap::new();
+    let mut begun = BTreeMap::new();
+    for event in events(btf, &mut names).iter().filter(|event| event.target_type == EntityType::Task) {
+        let task = of_task.entry(names.text(event.target).to_owned()).or_default();
+        let key = (event.target, event.target_instance);
+        if event.action == Action::Activate {
+            task.0 += 1;
+            begun.insert(key, event.time);
+        }
+        if event.action == Action::Terminate {
+            task.1 += 1;
+            task.2 += event.time - begun[&key];
+        }
+    }
+    of_task
+}
+
+const SYSTEM: &str = r#"
+duration = "100.5ms"
+[os]
+access = "0ns"
+dispatch = "100ns"
+timer_isr = false
+[[core]]
+name = "Core_0"
+[[core]]
+name = "Core_1"
+[[signal]]
+name = "SIG"
+[[task]]
+name = "LOW"
+core = "Core_0"
+priority = 1
+steps = [{ call = "R" }, { activate = "OTHER" }, { execute = { uniform = ["1ms", "2ms"] } }]
+[[task]]
+name = "HIGH"
+core = "Core_0"
+priority = 7
+steps = [{ execute = "200us" }, { write = "SIG" }, { set_event = "EV", task = "LOOP" }]
+[[task]]
+name = "OTHER"
+core = "Core_1"
+priority = 1
+steps = [{ branch = 0.5, then = [{ call = "R" }], else = [{ execute = "50us" }] }]
+[[task]]
+name = "LOOP"
+core = "Core_1"
+priority = 3
+autostart = true
+events = ["EV"]
+steps = [{ repeat = 1000, steps = [{ wait_event = "EV" }, { clear_event = "EV" }, { execute = "70us" }] }]
+[[runnable]]
+name = "R"
+steps = [{ read = "SIG" }, { execute = "300us" }]
+[[alarm]]
+name = "A_LOW"
+activate = "LOW"
+offset = "1ms"
+period = "5ms"
+[[alarm]]
+name = "A_HIGH"
+activate = "HIGH"
+offset = "2ms"
+period = "2ms"
+"#;
+
+#[test]
+fn a_model_comes_back() {
+    let btf = simulated(&parsed(SYSTEM));
+    let Derived { model, findings, .. } = derived(&btf);
+    assert_eq!(findings.count_of("simplified"), 0, "{:?}", findings.entries());
+    let ns = |name: &str| {
+        let alarm = model.alarms.iter().find(|alarm| alarm.name == name).unwrap();
+        (alarm.first * model.os.tick, alarm.cycle * model.os.tick)
+    };
+    assert_eq!((ns("A_LOW"), ns("A_HIGH")), ((1_000_000, 5_000_000), (2_000_000, 2_000_000)));
+    let task = |name: &str| model.tasks.iter().find(|task| task.name == name).unwrap();
+    assert!(task("HIGH").priority > task("LOW").priority);
+    assert_eq!(task("HIGH").steps.first(), Some(&Step::Execute(Distribution::Constant(200_000))));
+    assert!(task("LOOP").autostart && matches!(task("LOOP").steps.get(1), Some(Step::Repeat { .. })));
+    assert_eq!(model.runnables[0].steps.last(), Some(&Step::Execute(Distribution::Constant(300_000))));
+    assert_eq!(metrics(&simulated(&model)), metrics(&btf));
+}
+
+#[test]
+fn the_same_events_give_the_same_text_and_it_reads_back() {
+    let btf = simulated(&parsed(SYSTEM));
+    let text = |derived: &Derived| derived.model.to_toml_with(&comments(&derived.evidence));
+    let (one, other) = (derived(&btf), derived(&btf));
+    assert_eq!(text(&one), text(&other));
+    assert!(text(&one).contains("# period 5ms: 19 samples, exact; jitter 0\n"), "{}", text(&one));
+    assert_eq!(parsed(&text(&one)), one.model);
+}
+
+#[test]
+fn parts_of_a_trace_give_a_model() {
+    let btf = simulated(&parsed(SYSTEM));
+    let lines: Vec<&str> = btf.lines().collect();
+    // From any event on, and up to any one.
+    for place in (4..lines.len()).step_by(37) {
+        for part in [&lines[place..], &lines[..place + 1]] {
+            let Derived { model, .. } = derived(&part.join("\n"));
+            assert!(model.check().is_ok());
+            simulated(&model);
+        }
+    }
+}
+
+#[test]
+fn no_events_are_no_failure() {
+    let Derived { model, .. } = derived("");
+    assert!(model.tasks.is_empty());
+}
+
+#[test]
+fn instances_with_a_gap_are_left_out() {
+    let mut names = Names::default();
+    let events = events(&simulated(&parsed(SYSTEM)), &mut names);
+    let mut reconstruction = Reconstruction::new(Facts::new("test", TimeScale::Ns));
+    let high = names.find("HIGH").unwrap();
+    for event in &events {
+        reconstruction.event(event);
+        if event.target == high && event.action == Action::Start {
+            reconstruction.gap(None);
+        }
+    }
+    let Derived { evidence, .. } = reconstruction.finish(&names).unwrap();
+    let of_high = evidence.iter().find(|of| of.entity == "HIGH" && of.what == "execution time").unwrap();
+    assert_eq!((of_high.samples, of_high.confidence), (0, Confidence::Assumed));
+}
