@@ -11,6 +11,9 @@
 //!  files ─► input ─► formats ─► schema ─► store ─► map ─► derive ─► store ─► engine ─► export, render ─► cli
 //!           bytes    rows and   typed     Parquet  system instances Parquet  SQL,      BTF, CSV,
 //!                    findings   columns            events                    metrics   Parquet
+//!
+//!  timing model ─► simulate ─► events as BTF, recording of a probe (files again)
+//!  system events ─► reconstruct ─► timing model
 //! ```
 //!
 //! Data flows from left to right. `ops` connects the stages, one file per verb. `description` has what is

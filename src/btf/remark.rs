@@ -1,9 +1,11 @@
 //! Comments that mean something to btfdb, because BTF has no words for it: gaps, in which the recorder lost
-//! events, and handlers of one name on several cores. Not other comments.
+//! events, handlers of one name on several cores, and names without an event. Not other comments.
 
 const GAP: &str = "# gap of ";
 const EVERYTHING: &str = "all cores";
 const HANDLERS: &str = "# on each core another handler: ";
+/// How a comment for an entity of the recording begins.
+pub const KNOWN: &str = "# the recording has: ";
 const PART: &str = "# a part of a trace, with the events of ";
 
 /// What a comment says about the events that follow.
@@ -20,6 +22,8 @@ pub enum Remark<'a> {
     },
     /// ISRs of this name are another process on each core (rule I9 of docs/mapping.md).
     Handlers(&'a str),
+    /// The recording has an entity of this name, which may have no event here.
+    Known(&'a str),
     /// Only events of some entities follow; what else happened is not in the file.
     Part,
 }
@@ -34,6 +38,11 @@ pub fn handlers(name: &str) -> String {
     format!("{}{name}", HANDLERS.trim_start_matches("# "))
 }
 
+/// The comment, without its `# `, for an entity of the recording that a file is a slice of.
+pub fn known(name: &str) -> String {
+    format!("{}{name}", KNOWN.trim_start_matches("# "))
+}
+
 /// The comment, without its `# `, for a file that only has the events of some entities.
 pub fn part(entities: &[String]) -> String {
     format!("{}{}", PART.trim_start_matches("# "), entities.join(", "))
@@ -43,6 +52,9 @@ pub fn part(entities: &[String]) -> String {
 pub fn read(line: &str) -> Option<Remark<'_>> {
     if let Some(name) = line.strip_prefix(HANDLERS) {
         return Some(Remark::Handlers(name.trim()));
+    }
+    if let Some(name) = line.strip_prefix(KNOWN) {
+        return Some(Remark::Known(name.trim()));
     }
     if line.starts_with(PART) {
         return Some(Remark::Part);
@@ -66,6 +78,8 @@ mod tests {
         assert_eq!(read(&line), Some(remark));
         let everywhere = Remark::Gap { core: None, reason: "lost_buffer", span: (-5, 9) };
         assert_eq!(read(&gap(None, "lost_buffer", (-5, 9), "ps")), Some(everywhere));
+        let line = format!("# {}", known("my task"));
+        assert_eq!(read(&line), Some(Remark::Known("my task")));
         let line = format!("# {}", handlers("I_1"));
         assert_eq!(read(&line), Some(Remark::Handlers("I_1")));
         assert_eq!(read(&format!("# {}", part(&["T_1".into(), "T_2".into()]))), Some(Remark::Part));

@@ -114,7 +114,7 @@ impl Checker {
         match remark::read(&text) {
             Some(Remark::Gap { core, .. }) => self.gap(core),
             Some(Remark::Part) => self.entities.in_part(),
-            Some(Remark::Handlers(_)) | None => {}
+            Some(Remark::Handlers(_) | Remark::Known(_)) | None => {}
         }
         match &mut self.held {
             Some(held) => {

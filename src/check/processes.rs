@@ -32,7 +32,8 @@ impl Software {
         if step.rule.sources.has(EntityType::Core) {
             move_between_cores(step, transition, &mut process, entities, findings);
         }
-        process.state = Some(transition.to);
+        let is_known = !self.is_behind_gap || transition.to != State::Parking;
+        process.state = is_known.then_some(transition.to);
         if transition.to == State::Terminated {
             for frame in &process.frames {
                 self.runnables.remove(&frame.key);

@@ -61,7 +61,11 @@ struct Semaphore {
 const ACCESSES: usize = 64;
 
 #[derive(Debug, Default)]
-pub(super) struct Semaphores(HashMap<Key, Semaphore>);
+pub(super) struct Semaphores {
+    all: HashMap<Key, Semaphore>,
+    /// True behind a gap.
+    hidden: bool,
+}
 
 impl Semaphores {
     pub(super) fn event(
@@ -71,7 +75,9 @@ impl Semaphores {
         (entities, software): (&Entities, &Software),
         findings: &mut Findings,
     ) {
-        let semaphore = self.0.entry(step.target).or_default();
+        let hidden = self.hidden;
+        let semaphore =
+            self.all.entry(step.target).or_insert_with(|| Semaphore { hidden, ..Semaphore::default() });
         let action = step.rule.action;
         let mut fits = true;
         if let Some(transition) = step.rule.moves {
@@ -125,7 +131,8 @@ impl Semaphores {
 
     /// Who has a semaphore, and who asked for it, is not known any more.
     pub(super) fn forget(&mut self) {
-        for semaphore in self.0.values_mut() {
+        self.hidden = true;
+        for semaphore in self.all.values_mut() {
             let Semaphore { seen, counts, notes, first_note, .. } = std::mem::take(semaphore);
             *semaphore = Semaphore { seen, counts, notes, first_note, hidden: true, ..Semaphore::default() };
         }
@@ -133,7 +140,7 @@ impl Semaphores {
 
     /// Reports the notes of semaphores that turned out not to count.
     pub(super) fn finish(self, findings: &mut Findings) {
-        let mut without: Vec<_> = self.0.into_values().filter(|semaphore| !semaphore.counts).collect();
+        let mut without: Vec<_> = self.all.into_values().filter(|semaphore| !semaphore.counts).collect();
         without.sort_by_key(|semaphore| semaphore.first_note.as_ref().map(|note| note.place.seq));
         for semaphore in without {
             if let Some(note) = semaphore.first_note {
@@ -228,8 +235,10 @@ impl Semaphore {
     /// of it, or the only user has just given it back. A state of which nobody is the cause does not
     /// change that: once it was free, all its users are known, if the trace tells of users at all.
     fn cannot_release(&self, process: Key) -> bool {
-        let unused = self.assigns && self.was_free && self.users.is_empty() && !self.given_back && !self.left;
-        let free = self.state == Some(State::Free) || unused;
+        // Behind the begin of a gap, one that nobody is seen to take was taken in it.
+        let hidden = self.hidden && matches!(self.state, Some(State::Full | State::Overfull));
+        let unused = self.assigns && self.was_free && self.users.is_empty() && !self.given_back;
+        let free = self.state == Some(State::Free) || (unused && !self.left && !hidden);
         let others = self.users.iter().filter(|user| **user != process).count();
         let taken = self.room_when_locked().is_some_and(|room| others >= room);
         let again = self.given_back && self.counter.maximum() == Some(1);

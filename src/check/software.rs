@@ -34,12 +34,16 @@ pub(super) struct Software {
     pub(super) processes: HashMap<Key, Process>,
     /// Open runnables and the process instance that each runs in.
     pub(super) runnables: HashMap<Key, Key>,
+    /// True behind the begin of a gap, in which a lock may become free unseen, so that a process that parks
+    /// for it may become ready unseen.
+    pub(super) is_behind_gap: bool,
 }
 
 impl Software {
     /// Nothing is known any more of processes that are or were on `core`, or never on one; `None`: of all.
     /// Their runnables are over, or go on unseen; those of a process that may be on another core, either.
     pub(super) fn forget(&mut self, core: Option<EntityId>) {
+        self.is_behind_gap = true;
         for process in self.processes.values_mut() {
             if core.is_none() || process.core.is_none() || process.core == core {
                 let certain = core.is_none() || process.core == core;
@@ -50,6 +54,7 @@ impl Software {
                 }
                 (process.state, process.core, process.old) = (None, None, 0);
             }
+            process.state = process.state.filter(|state| *state != State::Parking);
         }
     }
 

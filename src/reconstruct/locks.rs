@@ -73,7 +73,7 @@ fn is_resource(seen: &Observer, lock: &Lock) -> (bool, &'static str) {
     }
     // Two tasks of one core: with a spinlock, one could wait for the other one for ever.
     let users = |core: NameId| {
-        let here = |(task, _): &&ProcessId| seen.meetings.home(*task) == Some(core);
+        let here = |(task, _): &&ProcessId| seen.contention.home(*task) == Some(core);
         lock.users.iter().filter(here).count()
     };
     if lock.cores.iter().all(|core| users(*core) < 2) {

@@ -1,4 +1,4 @@
-//! Who goes first → numbers for priorities. Not how meetings are seen in events (see `meetings`).
+//! Who goes first → numbers for priorities. Not how that is seen in events (see `contention`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,15 +22,15 @@ pub struct Order {
 pub struct Rank {
     /// From 1; a higher one runs first.
     pub priority: u32,
-    /// Meetings that agree with it.
+    /// Contention that agree with it.
     pub agree: u64,
-    /// Meetings that do not.
+    /// Contention that do not.
     pub differ: u64,
 }
 
 impl Order {
-    /// Priorities of so many tasks: as few different ones as the meetings allow. Of meetings that contradict
-    /// each other the more frequent ones count; who takes a core says more than who keeps it.
+    /// Priorities of so many tasks: as few different ones as what was seen allows. Of observations that
+    /// contradict each other the more frequent ones count; who takes a core says more than who keeps it.
     pub fn ranks(&self, tasks: usize) -> Vec<Rank> {
         let met: BTreeSet<Node> =
             self.wins.keys().chain(self.stays.keys()).flat_map(|(high, low)| [*high, *low]).collect();

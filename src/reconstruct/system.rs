@@ -41,7 +41,7 @@ impl System {
     pub fn of(seen: &Observer, names: &Names, home: &BTreeMap<NameId, NameId>, span: (i64, i64)) -> Self {
         let mut system = Self { timers: timers(seen, names, home), ..Self::default() };
         let interrupts = |core: NameId, isr: NameId| {
-            let nests = seen.meetings.nests.keys();
+            let nests = seen.contention.nests.keys();
             nests.filter(|(of, high, _)| *of == core && *high == isr).any(|(_, _, low)| {
                 let process = seen.processes.get(&(*low, Some(core)));
                 process.is_some_and(|process| !process.body.items().all(is_of_kernel))
@@ -111,7 +111,7 @@ fn is_of_kernel(item: Item) -> bool {
 fn timers(seen: &Observer, names: &Names, home: &BTreeMap<NameId, NameId>) -> BTreeMap<NameId, Timer> {
     let mut total: BTreeMap<NameId, u64> = BTreeMap::new();
     let mut during: BTreeMap<(NameId, NameId), u64> = BTreeMap::new();
-    for ((_, target), releases) in &seen.outside {
+    for ((_, target), releases) in &seen.releases {
         let (Target::Activate(task) | Target::SetEvent(task, _)) = target;
         let Some(core) = home.get(task) else { continue };
         for release in releases {

@@ -3,6 +3,7 @@
 
 use super::pattern;
 use crate::btf::EntityType;
+use crate::btf::remark::{self, Remark};
 use crate::engine::{Param, Session};
 use crate::error::Result;
 use crate::schema::{TableSpec, tables};
@@ -122,11 +123,18 @@ pub(crate) fn described(session: &Session) -> Result<BTreeSet<String>> {
         names.extend(session.names("SELECT DISTINCT entity FROM entity", &[])?);
     }
     if has(tables::BTF_LINE) {
-        let sql = "SELECT text FROM btf_line WHERE kind IN ('table_row', 'parameter')";
-        for line in session.names(sql, &[])? {
-            // `#-7 T_1`, and since BTF 2.2 `#entityMapping 7 T_1`. The other words are names that nobody asks
-            // for.
-            names.extend(line.split_whitespace().skip(1).map(str::to_owned));
+        let sql = "SELECT text FROM btf_line WHERE kind IN ('table_row', 'parameter') \
+                   OR (kind = 'comment' AND starts_with(text, $known))";
+        for line in session.names(sql, &[("known", remark::KNOWN.into())])? {
+            if let Some(Remark::Known(name)) = remark::read(&line) {
+                names.insert(name.to_owned());
+                continue;
+            }
+            // `#-7 T_1`, and since BTF 2.2 `#entityMapping 7 T_1`. What else is read are names that nobody
+            // asks for.
+            let rest = line.split_once(' ').map(|(_, rest)| rest);
+            let of_mapping = rest.and_then(|rest| rest.split_once(' ')).map(|(_, name)| name);
+            names.extend(rest.into_iter().chain(of_mapping).map(|name| name.trim().to_owned()));
         }
     }
     Ok(names)

@@ -1,6 +1,6 @@
 //! Accesses to semaphores: what the chapter forbids, and what only looks like it.
 
-use super::{check_events, ids};
+use super::{CheckOptions, check_events, check_with, ids};
 use crate::btf::spec::Version;
 use crate::diagnostics::Severity;
 
@@ -158,4 +158,20 @@ fn a_trace_that_leaves_things_out_breaks_nothing() {
             );
         }
     }
+}
+
+#[test]
+fn who_took_it_in_a_gap_may_give_it_back() {
+    let before = "1,A,0,SEM,M,0,requestsemaphore\n1,M,0,SEM,M,0,lock\n1,A,0,SEM,M,0,assigned
+2,A,0,SEM,M,0,released\n2,M,0,SEM,M,0,unlock";
+    let gap = "# gap of C: fifo_overflow, from 0 to 4 ns";
+    let seen = "3,M,0,SEM,M,0,lock\n5,B,0,SEM,M,0,released\n5,M,0,SEM,M,0,unlock";
+    let check = |text: &str| {
+        let options = CheckOptions { version: Some(OLD), header: true };
+        let ids = ids(&check_with(options, &format!("#version 2.1.5\n{text}")), Severity::Error);
+        ids.into_iter().filter(|id| id.starts_with("semaphore")).collect::<Vec<_>>()
+    };
+    assert_eq!(check(&format!("{gap}\n{before}\n{seen}")), [] as [&str; 0]);
+    assert_eq!(check(&format!("{before}\n{seen}")), ["semaphore-order"]);
+    assert_eq!(check(&format!("{gap}\n{before}\n5,B,0,SEM,M,0,released")), ["semaphore-order"]);
 }

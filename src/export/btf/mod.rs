@@ -3,6 +3,7 @@
 //! for names, and the order of its lines; options change each of these. Not for reading BTF text (see
 //! `formats::btf`).
 
+mod entities;
 mod events;
 mod gaps;
 mod handlers;
@@ -214,6 +215,10 @@ pub(super) fn export_btf(
     };
     let translator = version.map(|version| Translator::new(session, &recording, version)).transpose()?;
     let mut comments = if facts.imported { Vec::new() } else { handlers::remarks(session, &recording)? };
+    let is_slice = selection.from.or(selection.to).is_some();
+    if is_slice && selection.entities.is_empty() && selection.types.is_empty() {
+        comments.extend(entities::remarks(session, &recording)?);
+    }
     if !selection.entities.is_empty() {
         comments.push(remark::part(&selection.entities));
     }

@@ -162,7 +162,7 @@ impl Assembler {
         match remark::read(&other.text)? {
             remark::Remark::Handlers(name) => Some(Remark::Handlers(name.to_owned())),
             remark::Remark::Gap { .. } if self.counter.is_some() => None,
-            remark::Remark::Part => None,
+            remark::Remark::Part | remark::Remark::Known(_) => None,
             remark::Remark::Gap { core, reason, span } => {
                 let scale = |time| ticks_of(time, self.header.scale(), self.scale);
                 let (begin, end) = (scale(span.0)?, Some(scale(span.1)?).filter(|_| span.1 >= span.0)?);

@@ -73,7 +73,7 @@ impl Assembly<'_> {
                 of_task.entry(*place).or_default().extend(self.seen.sets.names(set));
             }
         }
-        for (_, target) in self.seen.outside.keys() {
+        for (_, target) in self.seen.releases.keys() {
             if let Target::SetEvent(task, event) = target
                 && let Some(place) = self.places.tasks.get(task)
             {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::outside::begin_of;
+use super::releases::begin_of;
 use super::{Assembly, REMOTE, TIMER};
 use crate::btf::NameId;
 use crate::reconstruct::arrivals;
@@ -57,7 +57,7 @@ impl Assembly<'_> {
     /// Gives the executions of a timer that is an ISR of the model what its alarms do.
     pub(super) fn with_stimuli(&self, core: NameId, isr: NameId, runs: &mut [Run]) {
         let mut acts: BTreeMap<i64, Vec<(i64, NameId)>> = BTreeMap::new();
-        for ((_, target), releases) in &self.seen.outside {
+        for ((_, target), releases) in &self.seen.releases {
             let Target::Activate(task) = *target else { continue };
             for release in releases.iter().filter(|_| self.home.get(&task) == Some(&core)) {
                 if let Some(begin) = begin_of(release, core, isr) {
@@ -98,12 +98,12 @@ impl Assembly<'_> {
                 .map(|(name, _)| *name)
                 .collect();
             let place = |name: &NameId| here.iter().position(|other| other == name);
-            let nests = self.seen.meetings.nests.iter().filter(|((of, ..), _)| of == core);
+            let nests = self.seen.contention.nests.iter().filter(|((of, ..), _)| of == core);
             let wins =
                 nests.filter_map(|((_, high, low), n)| Some(((place(high)?, place(low)?), *n))).collect();
             let order = Order { wins, ..Order::default() };
             let beats = |high: NameId, low: Option<NameId>| {
-                low.is_some_and(|low| self.seen.meetings.nests.contains_key(&(*core, high, low)))
+                low.is_some_and(|low| self.seen.contention.nests.contains_key(&(*core, high, low)))
             };
             let timer = self.system.timers.get(core).map(|timer| timer.isr);
             let remote = self.system.remotes.get(core).copied();

@@ -3,7 +3,7 @@
 mod contents;
 mod entities;
 mod isrs;
-mod outside;
+mod releases;
 mod tasks;
 
 use std::collections::BTreeMap;
@@ -112,22 +112,8 @@ impl<'a> Assembly<'a> {
             timer_drift: 0,
             timer_isr: false,
         };
-        let model = Model {
-            name: if facts.name.is_empty() { "recording".to_owned() } else { facts.name.clone() },
-            seed: 0,
-            duration: system.duration,
-            os,
-            cores: Vec::new(),
-            tasks: Vec::new(),
-            isrs: Vec::new(),
-            runnables: Vec::new(),
-            signals: Vec::new(),
-            events: Vec::new(),
-            resources: Vec::new(),
-            spinlocks: Vec::new(),
-            alarms: Vec::new(),
-            schedule_tables: Vec::new(),
-        };
+        let name = if facts.name.is_empty() { "recording".to_owned() } else { facts.name.clone() };
+        let model = Model::new(name, system.duration, os);
         let places = Places { remote_call: system.remote_call, ..Places::default() };
         let (namer, cores, evidence) = (Namer::default(), BTreeMap::new(), Vec::new());
         Self { seen, facts, names, detail, system, home, cores, model, namer, places, evidence }
@@ -146,7 +132,7 @@ impl<'a> Assembly<'a> {
         self.events();
         self.bodies();
         self.isrs();
-        self.outside();
+        self.releases();
         self.unpreempted();
         (self.model, self.evidence)
     }

@@ -120,17 +120,17 @@ impl Assembly<'_> {
         }
     }
 
-    /// The order of the tasks of each core, by their meetings.
+    /// The order of the tasks of each core, by their contention.
     pub(super) fn ranks(&self, tasks: usize) -> Vec<Rank> {
         let place = |name: &NameId| self.places.tasks.get(name).copied();
         let edges = |of: &BTreeMap<(NameId, NameId), u64>| -> BTreeMap<(usize, usize), u64> {
             of.iter().filter_map(|((one, other), n)| Some(((place(one)?, place(other)?), *n))).collect()
         };
-        let meetings = &self.seen.meetings;
-        let wins = edges(&meetings.wins);
+        let contention = &self.seen.contention;
+        let wins = edges(&contention.wins);
         // What was never preempted by another task, and kept the core all the same, says nothing.
-        let never = |task: &NameId| !meetings.preempted.contains_key(task) && self.passes(*task);
-        let stays = meetings
+        let never = |task: &NameId| !contention.preempted.contains_key(task) && self.passes(*task);
+        let stays = contention
             .stays
             .iter()
             .filter(|((stays, _), _)| !never(stays))
@@ -141,22 +141,22 @@ impl Assembly<'_> {
 
     /// Whether a task kept its core although a task was ready that goes first elsewhere.
     pub(super) fn passes(&self, task: NameId) -> bool {
-        let meetings = &self.seen.meetings;
-        meetings.stays.keys().any(|(stays, ready)| {
-            *stays == task && meetings.wins.get(&(*ready, task)) > meetings.wins.get(&(task, *ready))
+        let contention = &self.seen.contention;
+        contention.stays.keys().any(|(stays, ready)| {
+            *stays == task && contention.wins.get(&(*ready, task)) > contention.wins.get(&(task, *ready))
         })
     }
 
     /// Tasks that no other one ever takes the core from, although one was ready that goes first.
     pub(super) fn unpreempted(&mut self) {
         for (name, place) in &self.places.tasks {
-            let is_never = !self.seen.meetings.preempted.contains_key(name) && self.passes(*name);
+            let is_never = !self.seen.contention.preempted.contains_key(name) && self.passes(*name);
             let Some(task) = self.model.tasks.get_mut(*place) else { continue };
             if !is_never || self.facts.hint(*name).preemptable.is_some() {
                 continue;
             }
             task.preemptable = false;
-            let stays = self.seen.meetings.stays.iter().filter(|((of, _), _)| of == name);
+            let stays = self.seen.contention.stays.iter().filter(|((of, _), _)| of == name);
             self.evidence.push(Evidence {
                 kind: "task",
                 entity: task.name.clone(),

@@ -113,7 +113,7 @@ impl Observer {
             orphans.remove(place);
         }
         let (Target::Activate(task) | Target::SetEvent(task, _)) = target;
-        let home = self.meetings.home(task);
+        let home = self.contention.home(task);
         let of_home = |core: &NameId| home.is_none_or(|home| home == *core);
         for (_, (key, _)) in self.cores.iter().filter(|(core, _)| of_home(core)) {
             let Some(live) = key.and_then(|key| self.live.get_mut(&key)) else { continue };
@@ -121,14 +121,14 @@ impl Observer {
             live.called |= live.started > release.at;
             live.acts = (live.started <= release.at).then_some(at);
         }
-        self.outside.entry((stimulus, target)).or_default().push(release);
+        self.releases.entry((stimulus, target)).or_default().push(release);
     }
 
     /// The stimulus that sets an event: before 2.2.0, BTF has no words for it, so that it is the last one of
     /// which nothing has followed; first of all one that has set this event before.
     pub(super) fn unnamed(&self, target: Target) -> Option<(NameId, Release)> {
         let last = self.orphans.iter().filter_map(|(stimulus, all)| Some((*stimulus, all.last()?)));
-        let known = |stimulus: NameId| self.outside.contains_key(&(stimulus, target));
+        let known = |stimulus: NameId| self.releases.contains_key(&(stimulus, target));
         let (stimulus, release) = last.max_by_key(|(stimulus, release)| (known(*stimulus), release.at))?;
         Some((stimulus, release.clone()))
     }

@@ -21,7 +21,10 @@ impl Observer {
             // What is not activated is activated when it is seen first.
             if event.target_type == EntityType::Task {
                 let release = self.release(at);
-                self.outside.entry((event.target, Target::Activate(event.target))).or_default().push(release);
+                self.releases
+                    .entry((event.target, Target::Activate(event.target)))
+                    .or_default()
+                    .push(release);
                 let process = self.processes.entry((event.target, None)).or_default();
                 process.activations.push(at);
                 process.active += 1;
@@ -63,7 +66,7 @@ impl Observer {
         if let (Some(id), Some(core)) = (process, core) {
             *self.processes.entry(id).or_default().cores.entry(core).or_default() += at - since;
             if kind == EntityType::Task && !stays {
-                self.meetings.leaves(key, core, (since, at), &self.live);
+                self.contention.leaves(key, core, (since, at), &self.live);
             }
         }
     }
@@ -95,14 +98,14 @@ impl Observer {
                 .values()
                 .filter(|other| other.kind == EntityType::Isr && other.state == State::Ready);
             for (below, _) in nested.filter_map(|other| other.process).filter(|(_, of)| *of == Some(core)) {
-                *self.meetings.nests.entry((core, key.0, below)).or_default() += 1;
+                *self.contention.nests.entry((core, key.0, below)).or_default() += 1;
             }
         }
         if kind == EntityType::Task {
             if starts {
                 self.dispatches.push(at - activated.max(free.unwrap_or(activated)));
             }
-            for lock in self.meetings.takes(key, core, at, &self.live) {
+            for lock in self.contention.takes(key, core, at, &self.live) {
                 self.locks.entry(lock).or_default().preemptors.insert(key.0);
             }
         }

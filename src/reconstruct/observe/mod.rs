@@ -4,8 +4,8 @@
 mod actions;
 mod causes;
 mod changes;
+mod contention;
 mod live;
-mod meetings;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -14,8 +14,8 @@ use super::facts::Facts;
 use crate::btf::spec::process_transition;
 use crate::btf::{Action, EntityType, Event, NameId};
 
+use contention::Contention;
 pub use live::Live;
-use meetings::Meetings;
 
 /// An instance of a process: its name and number.
 pub type Key = (NameId, i64);
@@ -104,7 +104,7 @@ pub struct Observer {
     pub processes: BTreeMap<ProcessId, Process>,
     pub kinds: BTreeMap<NameId, EntityType>,
     pub runnables: BTreeMap<NameId, Body>,
-    pub outside: BTreeMap<(NameId, Target), Vec<Release>>,
+    pub releases: BTreeMap<(NameId, Target), Vec<Release>>,
     /// Triggers of outside stimuli of which nothing followed: an event may be set already.
     pub orphans: BTreeMap<NameId, Vec<Release>>,
     /// From what a stimulus does in an ISR to the end of that ISR.
@@ -113,7 +113,7 @@ pub struct Observer {
     /// The values that were written: of each signal the first, and whether all are the same.
     pub written: BTreeMap<NameId, (u64, bool, u64)>,
     pub signals: BTreeSet<NameId>,
-    pub meetings: Meetings,
+    pub contention: Contention,
     /// From the decision to a start.
     pub dispatches: Vec<i64>,
     /// From a call of another core to the interrupt there.

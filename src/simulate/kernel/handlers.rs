@@ -63,6 +63,13 @@ impl Handlers {
         self.all.get(handler).map_or("", |handler| &handler.name)
     }
 
+    /// The name that stands for another handler on each core, if there are several.
+    pub fn shared(&self) -> Option<&str> {
+        let mut remote = self.all.iter().filter(|handler| handler.kind == HandlerKind::Remote);
+        let first = remote.next()?;
+        remote.next().map(|_| first.name.as_str())
+    }
+
     /// What it does.
     pub fn kind(&self, handler: usize) -> HandlerKind {
         self.all.get(handler).map_or(HandlerKind::Remote, |handler| handler.kind)

@@ -9,10 +9,11 @@ mod file;
 mod places;
 mod runs;
 mod write;
+mod write_values;
 
 pub use distribution::Distribution;
 pub use runs::Runs;
-pub use write::time_text;
+pub use write_values::time_text;
 
 /// A system of cores that run tasks. Every reference is an index in a list of this model; a checked model
 /// has no other.
@@ -46,6 +47,28 @@ pub struct Model {
     pub alarms: Vec<Alarm>,
     /// What does so at several points of a period.
     pub schedule_tables: Vec<ScheduleTable>,
+}
+
+impl Model {
+    /// A system without anything that runs, which needs a core at least.
+    pub fn new(name: String, duration: i64, os: Os) -> Self {
+        Self {
+            name,
+            seed: 0,
+            duration,
+            os,
+            cores: Vec::new(),
+            tasks: Vec::new(),
+            isrs: Vec::new(),
+            runnables: Vec::new(),
+            signals: Vec::new(),
+            events: Vec::new(),
+            resources: Vec::new(),
+            spinlocks: Vec::new(),
+            alarms: Vec::new(),
+            schedule_tables: Vec::new(),
+        }
+    }
 }
 
 /// The times of the operating system, in ns.

@@ -108,21 +108,11 @@ impl Draft {
         features.across_cores &= cores > 1;
         let os = os(&mut numbers, features.overheads);
         let drawn = numbers.between(50, 100) * MS;
+        let duration = options.duration.unwrap_or(drawn).max(1);
         let model = Model {
-            name: format!("random_{seed}"),
             seed,
-            duration: options.duration.unwrap_or(drawn).max(1),
-            os,
             cores: (0..cores).map(|core| Core { name: format!("Core_{core}") }).collect(),
-            tasks: Vec::new(),
-            isrs: Vec::new(),
-            runnables: Vec::new(),
-            signals: Vec::new(),
-            events: Vec::new(),
-            resources: Vec::new(),
-            spinlocks: Vec::new(),
-            alarms: Vec::new(),
-            schedule_tables: Vec::new(),
+            ..Model::new(format!("random_{seed}"), duration, os)
         };
         Self {
             numbers,

@@ -119,7 +119,16 @@ fn wrong(recording: &Recording, whole: &Tables, found: &Tables, gaps: &Gaps, beg
             let edge = edges.filter(|edge| *edge <= time).max();
             let shown =
                 now.iter().any(|s| Some(s.process.as_str()) == e && Some(s.begin) >= edge && s.begin <= time);
-            let unseen = n.is_none() && !shown;
+            // So it is when a process that parked has its core again, if a gap of another core may hide that
+            // the lock became free.
+            let until = |end: i64, state: &str| {
+                let fits = |s: &&Stretch| Some(s.process.as_str()) == e && s.state == state && s.end == end;
+                whole.stretches.iter().find(fits)
+            };
+            let ready = until(time, "ready").map_or(time, |ready| ready.begin);
+            let parked = until(ready, "parking").is_some();
+            let hidden = parked && gaps.values().flatten().any(|gap| gap.0 < time);
+            let unseen = n.is_none() && (!shown || hidden);
             if known && e != n && !unseen {
                 problems.push(format!("{core} at {time}: {n:?}, not {e:?}"));
             }

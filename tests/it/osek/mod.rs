@@ -1,9 +1,11 @@
 //! The mapping rules (docs/mapping.md), one small recording each (tests/data/README.md). The events are those
 //! of `expected.btf`, line by line, no state chart is broken, and every action of the thesis' tables is shown
 //! somewhere (`coverage`). Recordings with lines missing or wrong must still keep to the charts (`damage`).
+//! What the events do not show is in the table of states (`states`).
 
 mod coverage;
 mod damage;
+mod states;
 
 use crate::faulty_disk::FaultyDisk;
 use arrow::array::{Array, AsArray, RecordBatch};
@@ -12,7 +14,8 @@ use arrow::datatypes::{DataType, Int64Type};
 use btfdb::columns::btf_event as column;
 use btfdb::internals::btf::{Action, EntityType, State, Version, rule};
 use btfdb::{
-    Control, Database, Description, FORMATS, IngestOptions, Log, Severity, ingest, plan, read_batches, tables,
+    Control, Database, Description, FORMATS, IngestOptions, Log, Report, Severity, ingest, plan,
+    read_batches, tables,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -64,15 +67,20 @@ fn recordings() -> Vec<String> {
     names
 }
 
-/// Ingests and maps a folder; every line of its exports must have become something.
-fn map(folder: &Path, threads: usize) -> Mapped {
-    let dir = tempfile::tempdir().unwrap();
+/// A folder in a new database at `path`, mapped.
+fn ingested(folder: &Path, threads: usize, path: &Path) -> Report {
     let plans = plan(&[folder.to_path_buf()], &Description::default(), FORMATS).unwrap();
     let options = IngestOptions { threads, ..IngestOptions::default() };
     let control = Arc::new(Control::default());
+    let reports = ingest(Arc::new(FaultyDisk::sound()), path, &plans, &options, &control);
+    reports.unwrap().remove(0)
+}
+
+/// Ingests and maps a folder; every line of its exports must have become something.
+fn map(folder: &Path, threads: usize) -> Mapped {
+    let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("db");
-    let reports = ingest(Arc::new(FaultyDisk::sound()), &path, &plans, &options, &control);
-    let report = reports.unwrap().remove(0);
+    let report = ingested(folder, threads, &path);
     for (source, c) in &report.sources {
         assert_eq!(c.lines, c.rows + c.gaps + c.rejected + c.skipped, "{source}");
         assert_eq!(c.rejected, 0, "{source}");

@@ -10,7 +10,8 @@ use datafusion::physical_plan::joins::utils::{JoinFilter, build_join_schema};
 
 use super::super::key_order::CHECKABLE;
 use super::super::streaming::{OperatorRun, StreamingOperator};
-use super::sweep::{Bounds, Sweep, SweepOutput};
+use super::side::Bounds;
+use super::sweep::{Sweep, SweepOutput};
 
 #[derive(Debug)]
 pub(super) struct OverlapJoin {

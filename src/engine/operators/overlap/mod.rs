@@ -4,6 +4,7 @@
 //! output if the join asks for them. Not if one side is small: there, a join of DataFusion is as good.
 
 mod join;
+mod side;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -25,7 +26,7 @@ use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use super::key_type::is_key_type;
 use super::streaming::StreamingExec;
 use join::OverlapJoin;
-use sweep::Bounds;
+use side::Bounds;
 
 /// A side with at most this many rows is small: each row of the other one is compared with all of them.
 const SMALL_SIDE_ROWS: usize = 256;

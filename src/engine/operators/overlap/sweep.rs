@@ -5,34 +5,25 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array,
-};
-use arrow::buffer::NullBuffer;
-use arrow::compute::{cast, take};
-use arrow::datatypes::{DataType, Int64Type, Schema, SchemaRef};
-use datafusion::common::{DataFusionError, JoinSide, Result, internal_err};
-use datafusion::physical_expr::PhysicalExpr;
+use arrow::array::{AsArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
+use arrow::compute::take;
+use arrow::datatypes::{Schema, SchemaRef};
+use datafusion::common::{JoinSide, Result, internal_err};
 use datafusion::physical_plan::joins::utils::JoinFilter;
 
 use super::super::key_interner::KeyInterner;
-use super::super::row_buffer::{BufferedBatch, RowBuffer, RowRef};
+use super::super::row_buffer::{BufferedBatch, RowRef};
 use super::super::streaming::{OperatorRun, Progress};
+use super::side::{Bounds, Side};
 
 /// Pairs per output batch.
 const PAIRS: usize = 8192;
 
-/// The columns of one side that decide on a match.
-#[derive(Debug, Clone)]
-pub(super) struct Bounds {
-    /// Begin; the input is sorted by it.
-    pub lo: Arc<dyn PhysicalExpr>,
-    pub hi: Arc<dyn PhysicalExpr>,
-    /// What has to be equal on both sides.
-    pub keys: Vec<Arc<dyn PhysicalExpr>>,
-    /// The begin has to be before the end of the other side; being equal is not enough.
-    pub strict: bool,
-}
+/// With more keys than this, those without a waiting row are forgotten: keys may be instances, as many as
+/// there are rows.
+const MAX_KEYS: usize = 1 << 16;
+/// Bytes of a key in the interner, about: its text twice, its number, and the slots of two tables.
+const KEY_BYTES: usize = 128;
 
 #[derive(Debug, Clone)]
 pub(super) struct SweepOutput {
@@ -61,21 +52,6 @@ struct Lists {
     patience: [usize; 2],
 }
 
-/// The rows of one side that are still to come.
-#[derive(Debug)]
-struct Side {
-    bounds: Bounds,
-    schema: SchemaRef,
-    lo: Int64Array,
-    hi: Int64Array,
-    valid: Option<NullBuffer>,
-    keys: Vec<u32>,
-    next: usize,
-    ended: bool,
-    buffer: RowBuffer,
-    pairs: Vec<RowRef>,
-}
-
 #[derive(Debug)]
 pub(super) struct Sweep {
     sides: [Side; 2],
@@ -83,68 +59,12 @@ pub(super) struct Sweep {
     first: usize,
     numbers: KeyInterner,
     lists: Vec<Lists>,
+    /// How many keys there may be before some are forgotten.
+    pub most_keys: usize,
+    /// The latest begin of a row.
+    now: i64,
     output: SweepOutput,
     ready: VecDeque<RecordBatch>,
-}
-
-impl Bounds {
-    #[inline]
-    fn before(&self, lo: i64, hi_of_other: i64) -> bool {
-        if self.strict { lo < hi_of_other } else { lo <= hi_of_other }
-    }
-}
-
-impl Side {
-    fn new(bounds: Bounds, schema: SchemaRef, marking: bool) -> Self {
-        let none = || Int64Array::from(Vec::<i64>::new());
-        Self {
-            bounds,
-            lo: none(),
-            hi: none(),
-            valid: None,
-            keys: Vec::new(),
-            next: 0,
-            ended: false,
-            buffer: RowBuffer::new(Arc::clone(&schema), marking),
-            schema,
-            pairs: Vec::new(),
-        }
-    }
-
-    fn take(&mut self, batch: RecordBatch, numbers: &KeyInterner) -> Result<()> {
-        let rows = batch.num_rows();
-        let column = |e: &Arc<dyn PhysicalExpr>| e.evaluate(&batch)?.into_array(rows);
-        let wrong = || DataFusionError::Internal("the bounds of an overlap are no integers".to_owned());
-        let times = |e| column(e)?.as_primitive_opt::<Int64Type>().cloned().ok_or_else(wrong);
-        (self.lo, self.hi) = (times(&self.bounds.lo)?, times(&self.bounds.hi)?);
-        let names = |e| Ok(cast(&column(e)?, &DataType::Utf8View)?);
-        let names = self.bounds.keys.iter().map(names).collect::<Result<Vec<ArrayRef>>>()?;
-        // NULL equals nothing and overlaps nothing.
-        let nulls = names.iter().map(|n| n.nulls()).chain([self.lo.nulls(), self.hi.nulls()]);
-        self.valid = nulls.fold(None, |valid, nulls| NullBuffer::union(valid.as_ref(), nulls));
-        self.keys = if names.is_empty() { vec![0; rows] } else { numbers.ids(&names)? };
-        self.buffer.read(batch);
-        self.next = 0;
-        Ok(())
-    }
-
-    fn end(&mut self) {
-        self.ended = true;
-        self.next = self.lo.len();
-        self.buffer.end();
-    }
-
-    /// The begin of the next row; rows with NULL are skipped.
-    #[inline]
-    fn head(&mut self) -> Option<i64> {
-        while let Some(lo) = self.lo.values().get(self.next) {
-            if self.valid.as_ref().is_none_or(|valid| valid.is_valid(self.next)) {
-                return Some(*lo);
-            }
-            self.next += 1;
-        }
-        None
-    }
 }
 
 impl Sweep {
@@ -165,6 +85,8 @@ impl Sweep {
             first,
             numbers: KeyInterner::default(),
             lists: Vec::new(),
+            most_keys: MAX_KEYS,
+            now: i64::MIN,
             output,
             ready: VecDeque::new(),
         }
@@ -178,6 +100,7 @@ impl Sweep {
         let row = own.next;
         own.next += 1;
         let (lo, hi) = (own.lo.value(row), own.hi.value(row));
+        self.now = lo;
         let Some(lists) = own.keys.get(row).and_then(|key| self.lists.get_mut(*key as usize)) else { return };
         let [of_left, of_right] = &mut lists.rows;
         let (mine, theirs) = if side == 0 { (of_left, of_right) } else { (of_right, of_left) };
@@ -262,8 +185,52 @@ impl Sweep {
         Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
     }
 
+    /// Rows that have ended wait no longer. Those of a key are noticed when its next row begins, which a key
+    /// that does not come again never has.
+    fn forget_ended(&mut self) {
+        let bounds = self.sides.each_ref().map(|side| side.bounds.clone());
+        for (n, side) in self.sides.iter_mut().enumerate() {
+            let other = &bounds[1 - n];
+            for lists in &mut self.lists {
+                lists.rows[n].retain(|row| {
+                    let goes_on = other.before(self.now, row.hi);
+                    if !goes_on {
+                        side.buffer.release(row.place);
+                    }
+                    goes_on
+                });
+            }
+        }
+    }
+
+    /// Keeps only the keys of rows that wait or are being read.
+    fn forget_keys(&mut self) -> Result<()> {
+        self.forget_ended();
+        let (numbers, mut lists) = (KeyInterner::default(), Vec::<Lists>::new());
+        for (n, side) in self.sides.iter_mut().enumerate() {
+            let waiting: Vec<Waiting> =
+                self.lists.iter_mut().flat_map(|lists| std::mem::take(&mut lists.rows[n])).collect();
+            let places: Vec<RowRef> = waiting.iter().map(|row| row.place).collect();
+            for (key, row) in side.keys_of(&places, &numbers)?.into_iter().zip(waiting) {
+                let key = key as usize;
+                lists.resize_with(lists.len().max(key + 1), Lists::default);
+                lists[key].rows[n].push(row);
+            }
+            if !side.ended {
+                let places: Vec<RowRef> = (0..side.lo.len()).map(|row| side.buffer.place(row)).collect();
+                side.keys = side.keys_of(&places, &numbers)?;
+            }
+        }
+        self.most_keys = self.most_keys.max(4 * numbers.count());
+        (self.numbers, self.lists) = (numbers, lists);
+        Ok(())
+    }
+
     /// Releases batches that are no longer needed, if there are no pairs to emit.
     fn release(&mut self, side: usize) -> Result<()> {
+        if self.sides[side].buffer.too_many() {
+            self.forget_ended();
+        }
         let mut gone = self.sides[side].buffer.release_batches();
         if self.sides[side].buffer.too_many() {
             let waiting = self.lists.iter_mut().flat_map(|lists| &mut lists.rows[side]);
@@ -323,13 +290,17 @@ impl OperatorRun for Sweep {
             }
             None => self.sides[side].end(),
         }
+        if self.numbers.count() > self.most_keys {
+            self.forget_keys()?;
+        }
         self.lists.resize_with(self.numbers.count().max(1), Lists::default);
         Ok(())
     }
 
     fn memory(&self) -> usize {
         let of = |side: &Side| side.buffer.memory() + side.buffer.held() * size_of::<Waiting>();
-        self.sides.iter().map(of).sum()
+        let keys = self.lists.len() * (size_of::<Lists>() + KEY_BYTES);
+        self.sides.iter().map(of).sum::<usize>() + keys
     }
 
     fn step(&mut self) -> Result<Progress> {

@@ -13,7 +13,8 @@ use datafusion::physical_expr::expressions::BinaryExpr;
 use datafusion::physical_plan::joins::utils::{ColumnIndex, JoinFilter};
 
 use super::super::streaming::{OperatorRun, Progress};
-use super::sweep::{Bounds, Sweep, SweepOutput};
+use super::side::Bounds;
+use super::sweep::{Sweep, SweepOutput};
 
 /// Key, begin, end.
 type Row = (Option<&'static str>, Option<i64>, Option<i64>);
@@ -74,6 +75,7 @@ fn swept(
     let output = SweepOutput { pairs, single, filter: filtered.then(filter), columns, schema: schema(2) };
     let mut sweep =
         Sweep::new(strict.map(|strict| bounds(keyed, strict)), vec![schema(1), schema(1)], output);
+    sweep.most_keys = 1;
     let mut inputs = [left, right].map(|rows| {
         let mut rows: Vec<(usize, Row)> = rows.iter().copied().enumerate().collect();
         rows.sort_by_key(|(_, row)| (row.1.is_none(), row.1));
@@ -178,4 +180,36 @@ fn many_batches_kept_for_a_row_each_become_one() {
         assert!(expected.len() > 200);
         assert_eq!(swept(&left, &right, true, strict, query, 10), expected);
     }
+}
+
+#[test]
+fn rows_of_keys_that_do_not_come_again_are_not_held() {
+    let columns = (0..8).map(|i| (i / 4, i % 4)).collect();
+    let output = SweepOutput { pairs: true, single: [None, None], filter: None, columns, schema: schema(2) };
+    let mut sweep = Sweep::new([true, true].map(|strict| bounds(true, strict)), vec![schema(1); 2], output);
+    sweep.most_keys = 2000;
+    let rows = |from: i64| {
+        let columns: [ArrayRef; 4] = [
+            Arc::new((from..from + 1000).map(|i| Some(format!("instance {i}"))).collect::<StringViewArray>()),
+            Arc::new((from..from + 1000).collect::<Int64Array>()),
+            Arc::new((from + 10..from + 1010).collect::<Int64Array>()),
+            Arc::new((from..from + 1000).collect::<Int64Array>()),
+        ];
+        RecordBatch::try_new(schema(1), columns.to_vec()).unwrap()
+    };
+    let (mut read, mut pairs, mut most) = ([0, 0], 0, 0);
+    loop {
+        match sweep.step().unwrap() {
+            Progress::Needs(side) => {
+                let next = (read[side] < 300_000).then(|| rows(read[side]));
+                read[side] += 1000;
+                sweep.take(side, next).unwrap();
+                most = most.max(sweep.memory());
+            }
+            Progress::Rows(rows) => pairs += rows.num_rows(),
+            Progress::Done => break,
+        }
+    }
+    assert_eq!(pairs, 300_000);
+    assert!(most < 8 << 20, "{most} bytes");
 }

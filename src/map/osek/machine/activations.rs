@@ -45,7 +45,8 @@ impl Machine {
     /// The first count of activations after the left edge or a gap. A write changes it by one; the remaining
     /// difference are instances that came or went unseen.
     fn first_count(&mut self, t: usize, count: i64, write: bool) {
-        let task = &self.tasks[t];
+        let task = &mut self.tasks[t];
+        task.head_unknown &= self.model.tasks[t].counts_down;
         let known = task.queue.len();
         let suspended = task.os == Some(OsState::Suspended) && known == 0;
         if self.model.tasks[t].counts_down {
@@ -118,6 +119,8 @@ impl Machine {
         let state = match (runs_on, activations, read) {
             (Some(_), ..) => Some(OsState::Running),
             (_, Some(0), _) => Some(OsState::Suspended),
+            // On which of several cores it runs is not known.
+            (_, _, Some(OsState::Running)) if self.has_several_cores(t) => None,
             (_, _, Some(s)) => Some(s),
             (_, _, None) if waits => Some(OsState::Waiting),
             (_, Some(_), None) if cannot_run_or_wait => Some(OsState::Ready),
@@ -180,6 +183,7 @@ impl Machine {
         self.tasks[t].unreported = 0;
         self.task_at_left_edge(t, edge);
         self.tasks[t].lost = self.tasks[t].os.is_none();
+        self.tasks[t].head_unknown = self.tasks[t].activations.is_none();
         // It is unknown whether it still polls; an unlocked semaphore must not make it run.
         match self.state(Proc::Task(t)) {
             ProcessState::Polling => self.set_state(Proc::Task(t), ProcessState::Running),

@@ -1,9 +1,9 @@
 //! Says what is known of instances without an event: at the begin of a recording, after a gap, and when a
-//! task shows its state for the first time (rules L2 to L6; docs/mapping.md). What that is, `activations`,
-//! `isrs` and `tasks` find out.
+//! task shows its state for the first time (rules L2 to L6, L8; docs/mapping.md). What that is,
+//! `activations`, `isrs` and `tasks` find out.
 
 use super::Machine;
-use super::state::{Actor, Edge, Proc};
+use super::state::{Actor, Edge, Occupant, Proc};
 use crate::btf::{EntityType, KnownState, State as ProcessState};
 use crate::map::Output;
 
@@ -13,16 +13,27 @@ impl Machine {
     pub(super) fn tell_states(&mut self, core: usize, since: i64, edge: &Edge) {
         let is_taken = edge.unknown_isr.contains(&core);
         self.cores[core].is_taken = is_taken;
+        let mut may_poll = Vec::new();
+        if !is_taken {
+            let task = self.cores[core].running.map(Proc::Task);
+            for (p, below) in [(self.proc(core), false), (task, true)] {
+                may_poll.extend(p.filter(|_| edge.may_poll.contains(&Occupant { core, below })));
+            }
+        }
+        for p in &may_poll {
+            self.context(Some(*p), core).may_poll = true;
+        }
         for t in 0..self.tasks.len() {
             let hidden = is_taken && self.cores[core].running == Some(t);
             if self.tasks[t].core == core && self.tasks[t].os.is_some() && !hidden {
-                for n in 0..self.tasks[t].queue.len() {
+                let polls = usize::from(may_poll.contains(&Proc::Task(t)));
+                for n in polls..self.known_instances(t) {
                     self.tell_instance(t, n, since);
                 }
             }
         }
         let isrs = if is_taken { 0 } else { self.cores[core].isrs.len() };
-        for n in 0..isrs {
+        for n in (0..isrs).filter(|n| !may_poll.contains(&Proc::Isr(core, *n))) {
             let frame = &self.cores[core].isrs[n];
             let (actor, state) = ((frame.name, frame.number), frame.state);
             self.tell(core, actor, EntityType::Isr, state, since);
@@ -43,16 +54,33 @@ impl Machine {
         }
     }
 
+    /// Whether `p` polled at the last edge does not matter any more: its state is known from now on.
+    pub(super) fn settle_polling(&mut self, p: Proc) {
+        let core = self.core_of(p);
+        if std::mem::take(&mut self.context(Some(p), core).may_poll) {
+            let state = self.state(p);
+            self.tell(core, self.actor(p), Self::kind(p), state, self.now);
+        }
+    }
+
     /// The core of each instance that waits for its start, before a gap cuts off those of its core. Of what
     /// another gap has hidden nothing is known.
     pub(super) fn tell_homes(&mut self) {
         for t in 0..self.tasks.len() {
-            let known = if self.tasks[t].lost { 0 } else { self.tasks[t].queue.len() };
-            for n in 0..known {
+            for n in 0..self.known_instances(t) {
                 if self.tasks[t].queue[n].state == ProcessState::Active {
                     self.tell_instance(t, n, self.now);
                 }
             }
+        }
+    }
+
+    /// How many instances of `t` no gap hides, from the head on.
+    fn known_instances(&self, t: usize) -> usize {
+        match &self.tasks[t] {
+            task if task.lost => 0,
+            task if task.head_unknown => task.queue.len().min(1),
+            task => task.queue.len(),
         }
     }
 

@@ -95,8 +95,8 @@ impl Machine {
             sem.waiters = waiters;
             sem.unseen_until = sem.unseen_until.max(Some(end).filter(|_| model.spin));
             if own || owner_lost {
-                (sem.unknown, sem.locked, sem.overfull, sem.owner, sem.locker) =
-                    (true, false, false, None, None);
+                sem.overfull = !sem.waiters.is_empty();
+                (sem.unknown, sem.locked, sem.owner, sem.locker) = (true, false, None, None);
             }
             if model.spin || own || owner_lost {
                 for waiter in self.sems[s].waiters.clone() {
@@ -108,7 +108,9 @@ impl Machine {
 
     /// A process that parks may become ready unseen, because a core in a gap can free the lock (rule H6).
     fn lose_parked(&mut self, waiter: Actor) {
-        if self.process_of(waiter).is_some_and(|p| self.state(p) == ProcessState::Parking) {
+        let parked = self.process_of(waiter).filter(|p| self.state(*p) == ProcessState::Parking);
+        if let Some(p) = parked {
+            self.context(Some(p), 0).may_poll = true;
             self.out.push(Output::Lost { process: waiter, time: self.now });
         }
     }
@@ -199,6 +201,18 @@ impl Machine {
         }
         self.claim(s);
         let (actor, name) = (self.actor(p), self.sems[s].name);
+        let core = self.core_of(p);
+        if self.context(Some(p), core).may_poll {
+            // Rule L8: when it asked is not known.
+            if !std::mem::replace(&mut self.sems[s].overfull, true) {
+                self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Overfull);
+            }
+            self.sems[s].waiters.retain(|waiter| *waiter != actor);
+            self.sems[s].waiters.push(actor);
+            self.context(Some(p), core).waits_for = Some(s);
+            self.set_state(p, ProcessState::Polling);
+            return self.settle_polling(p);
+        }
         if !self.sems[s].waiters.contains(&actor) {
             self.emit(actor, EntityType::Semaphore, (name, 0), Action::RequestSemaphore);
             self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Overfull);
@@ -206,7 +220,6 @@ impl Machine {
             self.sems[s].overfull = true;
             self.sems[s].waiters.push(actor);
         }
-        let core = self.core_of(p);
         self.context(Some(p), core).waits_for = Some(s);
         self.process(p, Action::Poll);
         self.set_state(p, ProcessState::Polling);
@@ -235,7 +248,8 @@ impl Machine {
         let name = self.sems[s].name;
         let actor = p.map_or((self.model.sim, -1), |p| self.actor(p));
         let waited = self.sems[s].waiters.contains(&actor);
-        if !waited {
+        let may_have_asked = p.is_some_and(|p| self.context(Some(p), 0).may_poll);
+        if !waited && !may_have_asked {
             self.emit(actor, EntityType::Semaphore, (name, 0), Action::RequestSemaphore);
         }
         self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Lock);
@@ -261,6 +275,7 @@ impl Machine {
             self.process(p, Action::Run);
             self.set_state(p, ProcessState::Running);
         }
+        self.settle_polling(p);
     }
 
     /// Rule P8: a GetResource that returned without an error got the resource.

@@ -33,7 +33,7 @@ use state::{Actor, Context, Core, Pending, Proc, Semaphore, Task};
 
 pub use os_rows::OsRows;
 pub(super) use snapshot::State;
-pub(super) use state::Edge;
+pub(super) use state::{Edge, Occupant};
 
 /// S of the thesis, equation 4.6: the state between two software events.
 #[derive(Debug)]

@@ -35,6 +35,12 @@ impl Machine {
         {
             self.set_state(p, ProcessState::Active);
         }
+        let is_back = matches!(self.state(p), ProcessState::Ready | ProcessState::Parking);
+        if is_back && self.context(Some(p), 0).may_poll {
+            // Rules L8 and H6: it resumes, or polls again.
+            self.set_state(p, ProcessState::Running);
+            return self.resume_runnables(p);
+        }
         let (action, state) = match self.state(p) {
             ProcessState::Active => (Action::Start, ProcessState::Running),
             ProcessState::Ready => (Action::Resume, ProcessState::Running),
@@ -48,11 +54,15 @@ impl Machine {
         self.process(p, action);
         self.set_state(p, state);
         if action != Action::Start {
-            let actor = self.actor(p);
-            for n in 0..self.context(Some(p), 0).runnables.len() {
-                let runnable = self.context(Some(p), 0).runnables[n];
-                self.emit(actor, EntityType::Runnable, runnable, Action::Resume);
-            }
+            self.resume_runnables(p);
+        }
+    }
+
+    fn resume_runnables(&mut self, p: Proc) {
+        let actor = self.actor(p);
+        for n in 0..self.context(Some(p), 0).runnables.len() {
+            let runnable = self.context(Some(p), 0).runnables[n];
+            self.emit(actor, EntityType::Runnable, runnable, Action::Resume);
         }
     }
 
@@ -68,7 +78,9 @@ impl Machine {
             self.tasks[t].never_ran = false;
         }
         self.suspend_runnables(p);
-        self.process(p, action);
+        if !self.context(Some(p), 0).may_poll {
+            self.process(p, action);
+        }
         self.set_state(p, state);
         self.context(Some(p), 0).refused.clear();
         if state == ProcessState::Parking {

@@ -28,6 +28,9 @@ pub(super) struct Context {
     pub failed: bool,
     /// Semaphores refused once in this running interval (rule P1).
     pub refused: Vec<usize>,
+    /// It may have polled before an edge, and may still do (rule L8).
+    #[serde(default)]
+    pub may_poll: bool,
     /// The semaphore for which this process is a registered waiter, also while parking and READY (rule P5).
     pub waits_for: Option<usize>,
     /// The resource whose lock was accessed last (rule P6).
@@ -81,6 +84,9 @@ pub(super) struct Task {
     pub context: Context,
     /// Not seen since a gap: its next state is accepted without a transition (rule L6).
     pub lost: bool,
+    /// A gap may have hidden the end of an instance, so that one behind the head may be the head (rule H3).
+    #[serde(default)]
+    pub head_unknown: bool,
     /// Rule L4: READY at the left edge because it was activated, not because it was preempted.
     pub never_ran: bool,
 }
@@ -181,6 +187,13 @@ impl Semaphore {
     }
 }
 
+/// What has a core at an edge: an ISR, or the task; or the task below the ISRs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Occupant {
+    pub core: usize,
+    pub below: bool,
+}
+
 /// What is known of the state before the first event (rules L1–L4).
 #[derive(Debug, Clone, Default)]
 pub struct Edge {
@@ -198,6 +211,8 @@ pub struct Edge {
     pub never_ran: Vec<usize>,
     /// Cores that an ISR has which nothing names (L3).
     pub unknown_isr: Vec<usize>,
+    /// Who may have polled at `begin` (L8).
+    pub may_poll: Vec<Occupant>,
 }
 
 impl Edge {

@@ -19,8 +19,18 @@ impl Machine {
         self.os_state(t, new, write);
     }
 
+    /// True if the OS of `t` has several cores.
+    pub(super) fn has_several_cores(&self, t: usize) -> bool {
+        let image = self.model.tasks[t].core;
+        self.model.cores.iter().filter(|core| core.image == image).count() > 1
+    }
+
     /// The OS state of `t` is `new`; `write` is false if it was only read.
     pub(super) fn os_state(&mut self, t: usize, new: OsState, write: bool) {
+        if !write && self.tasks[t].os.is_none() && new == OsState::Running && self.has_several_cores(t) {
+            // Rule L2: on which of them it runs is not known.
+            return;
+        }
         let old = self.tasks[t].os.replace(new);
         if old == Some(new) || (old.is_none() && !write) {
             return;
@@ -167,7 +177,9 @@ impl Machine {
         self.suspend_runnables(p);
         self.process(p, Action::Wait);
         self.set_state(p, ProcessState::Waiting);
-        self.tasks[t].context.refused.clear();
+        let context = &mut self.tasks[t].context;
+        context.refused.clear();
+        context.may_poll = false;
         self.vacate(t);
     }
 

@@ -105,6 +105,91 @@ fn existing_threads_are_distinguished_and_named() {
     );
 }
 
+/// The events that BTF needs and from which nothing is derived.
+fn in_btf_only(run: &Run) -> Vec<String> {
+    let only = run.outputs.iter().filter(|o| matches!(o, Output::Assumed(_) | Output::Closing(_)));
+    only.map(|output| line(output, &run.names)).collect()
+}
+
+/// Rule Q4: the tables have neither the activation nor the start of a thread that may have run before.
+#[test]
+fn what_may_have_been_before_the_trace_is_in_btf_only() {
+    let events = [
+        th(1, CREATE, 10, 1),
+        begun(2),
+        th(3, RUNNING, 10, 1),
+        th(4, CREATE, 10, 2),
+        th(5, RUNNING, 10, 2),
+        th(6, RUNNING, 20, 1),
+    ];
+    let expected = [
+        "1, STI_initial, 0, T, pid_10_T1, 0, activate",
+        "3, Core_0, 0, T, pid_10_T1, 0, start",
+        "6, STI_unknown, 0, T, pid_20_T1, 0, activate",
+        "6, Core_0, 0, T, pid_20_T1, 0, start",
+    ];
+    assert_eq!(in_btf_only(&run(&Settings::default(), &events)), expected);
+}
+
+/// Rule Q28: the first thread may have started in the gap, the second one did not exist.
+#[test]
+fn a_start_that_may_have_been_in_a_gap_is_in_btf_only() {
+    let before = [begun(0), th(1, CREATE, 10, 1)];
+    let after = [th(11, CREATE, 10, 2), th(12, RUNNING, 10, 2), th(13, RUNNING, 10, 1)];
+    let mut steps: Vec<Step> = before.into_iter().map(Step::Event).collect();
+    steps.push(Step::Gap(3, 10));
+    steps.extend(after.into_iter().map(Step::Event));
+    let run = run_steps(&Settings::default(), &steps, 0, 20);
+    assert_eq!(in_btf_only(&run), ["13, Core_0, 0, T, pid_10_T1, 0, start"]);
+}
+
+/// Rule Q22: nothing tells which of several threads will receive.
+#[test]
+fn a_message_is_for_the_only_thread_of_a_process_or_for_the_process() {
+    let send = |time| ev(time, 0, Class::Comm, 0, &[0x2f, 10]);
+    let events =
+        [begun(0), th(1, RUNNING, 20, 1), th(2, READY, 10, 1), send(3), th(4, READY, 10, 2), send(5)];
+    let run = run(&Settings::default(), &events);
+    let sent: Vec<_> = run.lines.iter().filter(|line| line.contains("set_event")).collect();
+    assert_eq!(
+        sent,
+        [
+            "3, pid_20_T1, 0, EVENT, MSG_10, 0, set_event, pid_10_T1",
+            "5, pid_20_T1, 0, EVENT, MSG_10, 0, set_event, pid_10",
+        ]
+    );
+}
+
+/// Rule Q27.
+#[test]
+fn the_last_event_that_can_end_a_state_has_woken_a_thread() {
+    let setup = Settings { jobs: vec!["receive".into()], ..Settings::default() };
+    let to = |time, event| ev(time, 0, Class::Comm, event, &[0x4000_0001, 10]);
+    let (message, pulse) = (0, 1);
+    let events = [
+        th(0, CREATE, 10, 1),
+        th(0, RECEIVE, 10, 1),
+        begun(1),
+        th(2, RUNNING, 20, 1),
+        to(3, message),
+        to(4, pulse),
+        th(5, READY, 10, 1),
+        th(6, RUNNING, 10, 1),
+        th(7, RECEIVE, 10, 1),
+        th(8, RUNNING, 20, 1),
+        to(9, pulse),
+        to(10, message),
+        th(11, READY, 10, 1),
+    ];
+    let run = run(&setup, &events);
+    let woken: Vec<_> =
+        run.lines.iter().filter(|line| line.contains("T, pid_10_T1") && line.ends_with("activate")).collect();
+    assert_eq!(
+        woken,
+        ["5, STI_pulse, 0, T, pid_10_T1, 0, activate", "11, STI_message, 0, T, pid_10_T1, 1, activate",]
+    );
+}
+
 pub(super) fn nested_interrupts() -> Vec<Ev> {
     vec![
         begun(0),
@@ -138,6 +223,31 @@ fn interrupts_nest_and_handlers_run_in_them() {
         15, Core_0, 0, I, INT_1b, 0, resume, irq
         15, INT_1b, 0, R, ISR_pid_7_2000, 0, resume
         16, INT_1b, 0, R, ISR_pid_7_2000, 0, terminate
+        20, Core_0, 0, I, INT_1b, 0, terminate
+        20, Core_0, 0, T, pid_10_T1, 0, resume, irq
+        ",
+    );
+}
+
+#[test]
+fn an_interrupt_is_over_when_the_one_that_it_interrupted_is_left() {
+    let mut events = nested_interrupts();
+    // Without the exit of the inner one, and without the handler.
+    events.retain(|e| ![11, 15, 16].contains(&e.time));
+    let run = run(&Settings::default(), &events);
+    assert_lines(
+        &run,
+        "
+        1, STI_unknown, 0, T, pid_10_T1, 0, activate
+        1, Core_0, 0, T, pid_10_T1, 0, start
+        10, IRQ_1b, 0, I, INT_1b, 0, activate
+        10, Core_0, 0, T, pid_10_T1, 0, preempt, irq
+        10, Core_0, 0, I, INT_1b, 0, start
+        12, IRQ_2c, 0, I, INT_2c, 0, activate
+        12, Core_0, 0, I, INT_1b, 0, preempt, irq
+        12, Core_0, 0, I, INT_2c, 0, start
+        20, Core_0, 0, I, INT_2c, 0, terminate, implicit
+        20, Core_0, 0, I, INT_1b, 0, resume, irq
         20, Core_0, 0, I, INT_1b, 0, terminate
         20, Core_0, 0, T, pid_10_T1, 0, resume, irq
         ",
@@ -286,7 +396,8 @@ pub(super) fn contended_mutex() -> Vec<Ev> {
     vec![
         begun(0),
         th(1, RUNNING, 10, 1),
-        call(2, 80, &[0x8040, 10 << 16 | 2]),
+        // Bit 31 of the owner: others wait.
+        call(2, 80, &[0x8040, 1 << 31 | 10 << 16 | 2]),
         th(3, MUTEX, 10, 1),
         th(3, RUNNING, 10, 2),
         call(5, 81, &[0x8040, 0]),
@@ -322,6 +433,23 @@ fn a_mutex_that_two_want() {
         9, pid_10_T1, 0, SEM, S_10_8040, 0, assigned
         9, pid_10_T1, 0, R, K_SYNC_MUTEX_LOCK, 0, terminate
         ",
+    );
+}
+
+/// Rule Q26.
+#[test]
+fn a_call_that_failed_does_not_get_the_mutex() {
+    let mut events = contended_mutex();
+    let timed_out = exit(9, 80, &[u32::MAX, 260]);
+    *events.last_mut().unwrap() = timed_out;
+    let run = run(&Settings::default(), &events);
+    let steps: Vec<_> = run.lines.iter().filter(|line| line.contains("pid_10_T1, 0, SEM")).collect();
+    assert_eq!(
+        steps,
+        [
+            "2, pid_10_T1, 0, SEM, S_10_8040, 0, requestsemaphore",
+            "3, pid_10_T1, 0, SEM, S_10_8040, 0, waiting",
+        ]
     );
 }
 

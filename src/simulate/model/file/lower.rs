@@ -28,21 +28,13 @@ pub(super) fn model(text: &ModelText, source: &Source) -> Result<(Model, Places)
     places.spinlocks = text.spinlock.iter().map(|spinlock| line(&spinlock.name)).collect();
     places.alarms = text.alarm.iter().map(|alarm| line(&alarm.name)).collect();
     places.schedule_tables = text.schedule_table.iter().map(|table| line(&table.name)).collect();
+    let name = text.name.clone().unwrap_or_else(|| stem(source));
     let mut model = Model {
-        name: text.name.clone().unwrap_or_else(|| stem(source)),
         seed: text.seed.0,
-        duration: text.duration.get_ref().0,
-        os: os(&text.os, source)?,
         cores: text.core.iter().map(|core| Core { name: core.name.get_ref().clone() }).collect(),
-        tasks: Vec::new(),
-        isrs: Vec::new(),
-        runnables: Vec::new(),
-        signals: Vec::new(),
-        events: Vec::new(),
         resources: resources(&text.resource, &names),
         spinlocks: text.spinlock.iter().map(|lock| Spinlock { name: lock.name.get_ref().clone() }).collect(),
-        alarms: Vec::new(),
-        schedule_tables: Vec::new(),
+        ..Model::new(name, text.duration.get_ref().0, os(&text.os, source)?)
     };
     for signal in &text.signal {
         let initial = signal.initial.map_or(0, |initial| initial.0);

@@ -8,7 +8,7 @@ use crate::btf::{EntityType, NameId, State};
 
 /// How often tasks met, and who went first. Times are in ns.
 #[derive(Debug, Default)]
-pub struct Meetings {
+pub struct Contention {
     /// The first task took the core, although the second one was running, or ready for longer.
     pub wins: BTreeMap<(NameId, NameId), u64>,
     /// The first task kept the core, although the second one was ready.
@@ -31,7 +31,7 @@ const SEEN: i64 = 5_000;
 /// With more instances alive, only those of a core that are known to be there would be worth a look.
 const MOST_ALIVE: usize = 512;
 
-impl Meetings {
+impl Contention {
     /// A task leaves a core that it had for a time.
     pub fn leaves(&mut self, key: Key, core: NameId, (since, at): (i64, i64), live: &BTreeMap<Key, Live>) {
         self.left.insert(core, (key, at));

@@ -11,11 +11,11 @@ use crate::simulate::model::Action;
 
 impl Assembly<'_> {
     /// Stimuli from outside.
-    pub(super) fn outside(&mut self) {
+    pub(super) fn releases(&mut self) {
         let mut sources = Vec::new();
-        for ((stimulus, target), releases) in &self.seen.outside {
+        for ((stimulus, target), releases) in &self.seen.releases {
             let mut releases = releases.clone();
-            let same = self.seen.outside.keys().filter(|(other, _)| other == stimulus).count();
+            let same = self.seen.releases.keys().filter(|(other, _)| other == stimulus).count();
             // Nothing was seen of these, but there is only one thing that they can have done.
             if let Some(orphans) = self.seen.orphans.get(stimulus).filter(|_| same == 1) {
                 releases.extend(orphans.iter().cloned());

@@ -2,43 +2,16 @@
 //! middle, and what held after each gap (rules L1–L4, H2; docs/mapping.md). For a recording from StartOS on
 //! without gaps, the first events are enough.
 
-use super::machine::Edge;
+mod core_edge;
+mod polling;
+
+use super::machine::{Edge, Occupant};
 use super::model::{Attribute, Model, OsState, Service};
 use super::slots::Role;
 use super::software::{EventKind, Function, SoftwareEvent};
+use core_edge::CoreEdge;
+use polling::gives;
 use std::collections::HashSet;
-
-/// What the events of a core have shown since its edge.
-#[derive(Debug, Default)]
-struct CoreEdge {
-    /// First access of the nesting level, if it was a read.
-    nesting: Option<i64>,
-    nesting_seen: bool,
-    /// First access of RUNNINGISR2: its value, if that was a read.
-    isr_value: Option<i64>,
-    isr_seen: bool,
-    /// First access of RUNNINGISR2, if that was a write after a handler of category 2 was left that had not
-    /// been entered: the ISR that the core returns to, or none.
-    returns_to: Option<i64>,
-    /// First access of RUNNINGISR2, if that was a write before any handler of category 2 was left: an ISR
-    /// began, or one ended that nothing else tells of.
-    isr_written: Option<i64>,
-    /// Handlers entered and not left.
-    open: Vec<crate::btf::NameId>,
-    /// Handlers left without an entry, innermost first, with "is of category 1".
-    unmatched: Vec<(crate::btf::NameId, bool)>,
-    /// First read of RUNNINGTASK, if it came before the first write.
-    task_read: Option<i64>,
-    task_written: bool,
-    /// Task and value of the first change of RUNNINGTASK, if no STATE of it or the task before was written.
-    late: Option<(usize, i64)>,
-    /// Value of RUNNINGTASK when the recording began (`None`: no task), if STATE is the more exact one.
-    running: Option<Option<i64>>,
-    /// Task whose STATE was set RUNNING before RUNNINGTASK was written: it did not run at the edge.
-    dispatched: Option<usize>,
-    /// A task that was dispatched for the first time and has not yet shown whether it started or resumed.
-    undecided: Option<usize>,
-}
 
 /// Finds the edge at the begin of a recording, and one for every gap.
 #[derive(Debug, Default)]
@@ -52,6 +25,10 @@ pub(super) struct LookAhead {
     /// The first service of the core was StartOS.
     from_start: Vec<Option<bool>>,
     cores: Vec<CoreEdge>,
+    /// Cores that call TryToGetSpinlock, and the edges, with their core, at which a process may be in a loop
+    /// over it.
+    tries: Vec<bool>,
+    may_try: Vec<(usize, Occupant)>,
     /// Slots accessed since the edge of their core.
     seen: Vec<bool>,
     /// Tasks whose state has been written since the edge of their core.
@@ -72,6 +49,8 @@ impl LookAhead {
             behind: vec![begin; cores],
             from_start: vec![None; cores],
             cores: model.cores.iter().map(|_| CoreEdge::default()).collect(),
+            tries: vec![false; cores],
+            may_try: Vec::new(),
             seen: vec![false; model.slots.len()],
             written: HashSet::new(),
             counts: vec![None; model.tasks.len()],
@@ -135,10 +114,19 @@ impl LookAhead {
             if first && write {
                 self.first_write(core, slot, role, value, model);
             }
+            if let Role::RunningIsr(c) = role
+                && c == core
+                && write
+            {
+                self.isr(core, value, model);
+            }
             match role {
                 Role::Nesting if !std::mem::replace(&mut self.cores[core].nesting_seen, true) && !write => {
                     self.cores[core].nesting = Some(value);
                 }
+                Role::Spin(_) if value != 0 => self.may_poll(core, model),
+                Role::SemState(s) | Role::SemLocker(s) if write => self.taken(core, s, role, value, model),
+                Role::LastError(c) if c == core && write => self.error(core, value, model),
                 Role::RunningIsr(c)
                     if c == core && !std::mem::replace(&mut self.cores[c].isr_seen, true) && !write =>
                 {
@@ -155,9 +143,10 @@ impl LookAhead {
                         crate::description::profile::EntryMark::Bit0 => value & !1,
                         crate::description::profile::EntryMark::None => value,
                     };
-                    let start = model.cores[c].services.get(&id) == Some(&Service::Start);
-                    self.from_start[c].get_or_insert(start);
+                    let service = model.cores[c].services.get(&id).copied();
+                    self.from_start[c].get_or_insert(service == Some(Service::Start));
                     self.decide(core, false);
+                    self.service(c, service, model);
                 }
                 Role::RunningTask(c) if c == core => self.running_task(core, write, value, model),
                 Role::TaskState(t) if write => self.task_state(core, t, value, model),
@@ -178,18 +167,8 @@ impl LookAhead {
 
     /// L5: a lock that is given back before it was taken was locked at the edge.
     fn first_write(&mut self, core: usize, slot: usize, role: Role, value: i64, model: &mut Model) {
-        let (s, is_free) = match role {
-            Role::Spin(s) => (s, value == 0),
-            Role::SemState(s) => {
-                let Some(state) = model.sems[s].state.clone() else { return };
-                (s, evaluate(&state, value, model).is_some_and(|v| model.sems[s].is_unlocked(v)))
-            }
-            Role::SemLocker(s) => {
-                let Some(locker) = model.sems[s].locker.clone() else { return };
-                (s, evaluate(&locker, value, model).is_some_and(|v| model.sems[s].no_locker.contains(&v)))
-            }
-            _ => return,
-        };
+        let (Role::Spin(s) | Role::SemState(s) | Role::SemLocker(s)) = role else { return };
+        let is_free = gives(s, role, value, model) == Some(true);
         // The start of the OS initializes its locks.
         let starts = self.at[core] == 0 && self.from_start[core] == Some(true);
         if is_free && !starts {
@@ -205,6 +184,9 @@ impl LookAhead {
         let attribute = model.cores[core].running_task.clone();
         let Some(task) = attribute.and_then(|a| evaluate(&a, value, model)) else { return };
         let c = &mut self.cores[core];
+        let occupant = c.task_read;
+        c.polling_decided |= write && occupant.is_none();
+        c.replaced = occupant.is_some_and(|occupant| occupant != task);
         if c.task_written {
             return;
         }
@@ -231,12 +213,18 @@ impl LookAhead {
     /// task that starts to run, further events decide.
     fn task_state(&mut self, core: usize, t: usize, value: i64, model: &mut Model) {
         self.decide(core, false);
-        if !self.written.insert(t) {
+        let first = self.written.insert(t);
+        if !first && self.cores[core].polling_decided {
             return;
         }
         let Some(attribute) = model.tasks[t].state.clone() else { return };
         let state =
             evaluate(&attribute, value, model).and_then(|v| model.cores[core].states.get(&v).copied());
+        let ends = matches!(state, Some(OsState::Waiting | OsState::Suspended)) && self.is_occupant(core);
+        self.cores[core].polling_decided |= ends;
+        if !first {
+            return;
+        }
         if let Some((_, value)) = self.cores[core].late.take_if(|late| late.0 == t) {
             // Not running yet: RUNNINGTASK was written first.
             let ran = state != Some(OsState::Running);
@@ -286,7 +274,10 @@ impl LookAhead {
             Function::Handler(name) | Function::Category1(name) => {
                 match c.open.iter().rposition(|o| *o == name) {
                     Some(n) => c.open.truncate(n),
-                    None => c.unmatched.push((name, matches!(function, Function::Category1(_)))),
+                    None => {
+                        c.isr_of_edge_ends();
+                        c.unmatched.push((name, matches!(function, Function::Category1(_))));
+                    }
                 }
             }
             Function::TaskBody(t) => {
@@ -324,51 +315,12 @@ impl LookAhead {
     /// The edge of the recording, then those of the gaps.
     pub fn finish(mut self, model: &Model) -> Vec<Edge> {
         (0..self.cores.len()).for_each(|core| self.close(core, model));
+        self.close_polling();
         let complete = self.is_complete();
         if let Some(first) = self.edges.first_mut() {
             first.complete = complete;
         }
         self.edges
-    }
-}
-
-impl CoreEdge {
-    /// L3: the ISRs that were active when the trace began, outermost first, and whether an unknown one ran.
-    /// The nesting level gives the number of those of category 2, and RUNNINGISR2 may say that there are
-    /// none; category 1 does not count there. Without a nesting level, the end of a handler and the ISR that
-    /// RUNNINGISR2 returns to tell it.
-    fn isrs(&self, core: usize, model: &Model) -> (Vec<String>, bool) {
-        let m = &model.cores[core];
-        let is_none = |v: i64| m.no_isr_values.contains(&v);
-        let handler = |v: i64| m.isr_symbols.get(&(v as u64)).or_else(|| m.isr_labels.get(&v));
-        let left = || self.unmatched.iter().filter(|(_, category1)| !category1).map(|(name, _)| *name);
-        // A handler that is left later without having been entered did not begin when it was written.
-        let returned = self.isr_written.filter(|value| !is_none(*value)).and_then(handler);
-        let returned = returned.is_some_and(|h| left().any(|name| model.names.text(name) == *h));
-        let ended = match (self.returns_to, self.isr_written.filter(|_| returned)) {
-            (None, None) => 0,
-            (Some(outer), _) | (None, Some(outer)) => 1 + i64::from(!is_none(outer)),
-        };
-        let mut nested = self.nesting.unwrap_or(ended) - i64::from(returned);
-        if self.isr_value.is_some_and(is_none) {
-            nested = 0;
-        }
-        let mut isrs = Vec::new();
-        for (name, category1) in &self.unmatched {
-            if *category1 || nested > 0 {
-                isrs.push(model.names.text(*name).to_owned());
-                nested -= i64::from(!category1);
-            }
-        }
-        isrs.reverse();
-        let named = self.isr_value.or(self.returns_to).filter(|v| !is_none(*v)).and_then(handler);
-        if let Some(name) = named.filter(|n| !isrs.contains(n)) {
-            let outer = if self.isr_value.is_some() { isrs.len() } else { 0 };
-            isrs.insert(outer, name.clone());
-            nested -= 1;
-        }
-        let ended_unseen = self.isr_written.is_some_and(is_none) && isrs.is_empty();
-        (isrs, returned || ended_unseen || (self.nesting.is_some() && nested > 0))
     }
 }
 

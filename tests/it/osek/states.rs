@@ -1,0 +1,67 @@
+//! What table `process_state` says and the events do not show: that the state of a process is not known, and
+//! that a task is an idle task.
+
+use super::{data, ingested};
+use arrow::array::AsArray;
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int64Type};
+use btfdb::columns::process_state as column;
+use btfdb::{Database, read_batches, tables};
+use std::collections::BTreeSet;
+
+/// A row of the table.
+struct Row {
+    process: String,
+    state: String,
+    span: (i64, i64),
+    idle: bool,
+}
+
+/// The rows of a recording, in the order of their begins.
+fn rows(recording: &str) -> Vec<Row> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    ingested(&data().join(recording), 1, &path);
+    let db = Database::open(&path).unwrap();
+    let mut rows = Vec::new();
+    for file in db.files(tables::PROCESS_STATE, None) {
+        for batch in read_batches(&db.path_of(&file), tables::PROCESS_STATE, None, 1000).unwrap() {
+            let batch = batch.unwrap();
+            let column_of = |name: &str| batch.column_by_name(name).unwrap();
+            let text =
+                |name: &str| cast(column_of(name), &DataType::Utf8).unwrap().as_string::<i32>().clone();
+            let number = |name: &str| column_of(name).as_primitive::<Int64Type>().clone();
+            let (process, state, idle) =
+                (text(column::PROCESS), text(column::STATE), column_of(column::IDLE).as_boolean());
+            let (begin, end) = (number(column::BEGIN_AT), number(column::END_AT));
+            rows.extend((0..batch.num_rows()).map(|n| Row {
+                process: process.value(n).into(),
+                state: state.value(n).into(),
+                span: (begin.value(n), end.value(n)),
+                idle: idle.value(n),
+            }));
+        }
+    }
+    rows.sort_by_key(|row| row.span);
+    rows
+}
+
+/// Rule H6. The other core has a gap from 3000 to 6000, in which it may free the lock. The process parks at
+/// 2500 and at 4000, has its core again at 3500 and 4500, and shows that it polls 100 later.
+#[test]
+fn a_process_that_parks_for_a_lock_of_a_core_in_a_gap_has_no_known_state() {
+    let rows = rows("erika2/gap_parking");
+    let of = rows.iter().filter(|row| row.process == "T_0" && row.span.0 >= 2000);
+    let of: Vec<_> = of.map(|row| (row.state.as_str(), row.span)).collect();
+    let polling = [(2010, 2500), (3600, 4000), (4600, 7100)].map(|span| ("polling", span));
+    assert_eq!(of[..4], [polling[0], ("parking", (2500, 3000)), polling[1], polling[2]]);
+}
+
+/// Rule O12.
+#[test]
+fn idle_tasks_are_known_by_their_names() {
+    let rows = rows("osek/idle_tasks");
+    let idle: BTreeSet<_> = rows.iter().filter(|row| row.idle).map(|row| row.process.as_str()).collect();
+    assert_eq!(idle, BTreeSet::from(["IdleCore0", "OsTask_Idle_Core1"]));
+    assert!(rows.iter().any(|row| row.process == "IdleSpeedControl"));
+}
