@@ -56,9 +56,7 @@ pub fn simulate<W: Write>(
         out.write_all(content.as_bytes()).and_then(|()| out.flush()).map_err(failed(name))
     };
     text("model.toml", &model.to_toml(), &mut open)?;
-    // The description of another OS than ERIKA does not tell on which cores a handler is.
-    let shared = handlers.shared().filter(|_| options.os == TracedOs::Erika2);
-    let reference = Reference::new(open(Path::new("reference.btf"))?, model, &handlers, shared);
+    let reference = Reference::new(open(Path::new("reference.btf"))?, model, &handlers);
     // What happens at one instant has no order in a recording.
     let has_recording = model.os.access > 0;
     let mut exports = Vec::new();

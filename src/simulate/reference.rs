@@ -41,15 +41,16 @@ pub struct Reference<'m, W> {
 }
 
 impl<'m, W: Write> Reference<'m, W> {
-    /// Writes the header, and that every lock is there. `shared` is a name of handlers that are another
-    /// process on each core, said as exports of btfdb say it.
-    pub fn new(mut out: W, model: &'m Model, handlers: &'m Handlers, shared: Option<&str>) -> Self {
+    /// Writes the header, and that every lock is there.
+    pub fn new(mut out: W, model: &'m Model, handlers: &'m Handlers) -> Self {
         // Since 2.2.0 a stimulus may set an event; before, there are words for all the rest.
         let mut actions = model.alarms.iter().map(|alarm| alarm.action);
         let is_event = |action: Action| matches!(action, Action::SetEvent { .. });
         let is_new = actions.any(is_event);
         let (version, scale) = if is_new { ("2.2.1", "timescale") } else { ("2.1.5", "timeScale") };
         let date = if is_new { "" } else { "#creationDate 1970-01-01T00:00:00Z\n" };
+        // Handlers that are another process on each core: said as exports of btfdb say it.
+        let shared = handlers.shared();
         let shared =
             shared.map(|name| format!("# on each core another handler: {name}\n")).unwrap_or_default();
         let head = format!("#version {version}\n#creator btfdb simulate\n{date}#{scale} ns\n{shared}");

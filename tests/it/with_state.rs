@@ -255,10 +255,6 @@ fn each_state_is_said_by_the_event_that_claims_least() {
     assert!(run.stderr.contains("23 events, the first 17 for the state at the begin"), "{}", run.stderr);
     let expected = "#version 2.1.5
 #timeScale ns
-# the recording has: F
-# the recording has: P
-# the recording has: Q
-# the recording has: T
 # the next 17 events say the state at the begin of the window; they were not recorded there
 5,SIM,-1,STI,A,0,trigger
 5,SIM,-1,STI,A,1,trigger

@@ -215,7 +215,8 @@ pub(super) fn export_btf(
     };
     let translator = version.map(|version| Translator::new(session, &recording, version)).transpose()?;
     let mut comments = if facts.imported { Vec::new() } else { handlers::remarks(session, &recording)? };
-    let is_slice = selection.from.or(selection.to).is_some();
+    // An imported file keeps its lines: slices one behind the other are the file.
+    let is_slice = !facts.imported && selection.from.or(selection.to).is_some();
     if is_slice && selection.entities.is_empty() && selection.types.is_empty() {
         comments.extend(entities::remarks(session, &recording)?);
     }
