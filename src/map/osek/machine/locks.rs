@@ -314,8 +314,12 @@ impl Machine {
         for waiter in self.sems[s].waiters.clone() {
             match self.process_of(waiter) {
                 Some(p) if self.state(p) == ProcessState::Parking => {
-                    self.process(p, Action::ReleaseParking);
+                    // Rule H6: it may have been released before, unseen.
+                    if !self.context(Some(p), 0).may_poll {
+                        self.process(p, Action::ReleaseParking);
+                    }
                     self.set_state(p, ProcessState::Ready);
+                    self.settle_polling(p);
                 }
                 Some(_) => {}
                 None => {
