@@ -243,7 +243,7 @@ fn several_instances_of_a_task_may_be_pending() {
 
 #[test]
 fn odd_lines_lose_nothing_else() {
-    let mut text = b"#version 2.2.1\n1,C,0,T,A,0,start\n".to_vec();
+    let mut text = b"#version 2.1.5\n1,C,0,T,A,0,start\n".to_vec();
     text.extend(std::iter::repeat_n(b'x', 100_000_000));
     text.extend(b"\n2,C,0,SIG,\"q\",0,write,a,b,\"c, d\"\n3,C,0,T,A\0B,0,start\n4,C\xff,0,T,A,0,preempt\nnot BTF\n5,C,0,T,A,0,resume");
     let bench = Bench::new();

@@ -187,6 +187,19 @@ fn what_the_writer_says_it_lost_is_a_finding() {
     assert_eq!(value(&bench, CODES), "");
 }
 
+/// Only BTF 2.1.5 has a default (2.2.1, §2.2.6).
+#[test]
+fn a_unit_that_is_missing_is_reported_from_version_2_2_on() {
+    let text = "#version 2.2.1\n#creator X\n100,S,0,T,A,0,activate\n1000,Core_0,0,T,A,0,start\n";
+    let (bench, said) = ingested(text, &[]);
+    assert_eq!(value(&bench, CODES), "no-time-scale");
+    assert!(said.contains("no #timeScale, which BTF 2.2.1 wants"), "{said}");
+    for complete in [text.replace("2.2.1", "2.1.5"), text.replace("#creator", "#timeScale ns\n#creator")] {
+        let (bench, _) = ingested(complete, &[]);
+        assert_eq!(value(&bench, CODES), "");
+    }
+}
+
 #[test]
 fn a_unit_that_comes_late_is_reported() {
     let text = "#version 2.1.5\n100,S,0,T,A,0,activate\n#timeScale us\n1000,Core_0,0,T,A,0,start\n";

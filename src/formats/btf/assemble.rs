@@ -196,7 +196,9 @@ impl Assembler {
         if from >= to {
             return Ok(());
         }
-        self.header.has_events = true;
+        if let Some((severity, code, message)) = self.header.begin_events() {
+            out.find(None, severity, code, message);
+        }
         self.continue_times(rows, from, to, out)?;
         self.scale_times(rows, from, to, out)?;
         if self.header.has_ids() {

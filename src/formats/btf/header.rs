@@ -2,6 +2,7 @@
 //! about the trace. Gets the lines in the order of the file; does not store them.
 
 use super::LineKind;
+use crate::btf::spec::Version;
 use crate::diagnostics::Severity;
 use crate::time::TimeScale;
 use std::collections::HashMap;
@@ -82,7 +83,7 @@ fn stated_loss(line: &str) -> Option<HeaderFinding> {
 pub struct Header {
     scale: Option<TimeScale>,
     /// Events have come before.
-    pub has_events: bool,
+    has_events: bool,
     /// `#version`, the first one.
     pub version: Option<String>,
     /// `#creator`, the first one that is not empty.
@@ -102,6 +103,20 @@ impl Header {
     /// The unit of the following times: nanoseconds by default (BTF 2.1.5, `#timeScale`).
     pub fn scale(&self) -> TimeScale {
         self.scale.unwrap_or(TimeScale::Ns)
+    }
+
+    /// Says that events come, which count in [`Header::scale`]: a default that only BTF 2.1.5 has.
+    pub fn begin_events(&mut self) -> Option<HeaderFinding> {
+        let are_first = !std::mem::replace(&mut self.has_events, true);
+        let version = self.version.as_deref().filter(|_| are_first && self.scale.is_none())?;
+        let has_no_default = Version::parse(version).is_some_and(|v| v > Version::V2_1_5);
+        let message = || {
+            format!(
+                "no #timeScale, which BTF {version} wants (§2.2.6): times count in {} as in 2.1.5",
+                self.scale()
+            )
+        };
+        has_no_default.then(|| (Severity::Warning, "no-time-scale", message()))
     }
 
     /// True if the file assigns numbers to entities or types.

@@ -8,6 +8,7 @@ use arrow::datatypes::{DataType, Int64Type};
 use btfdb::columns::process_state as column;
 use btfdb::{Database, read_batches, tables};
 use std::collections::BTreeSet;
+use std::fs;
 
 /// A row of the table.
 struct Row {
@@ -55,6 +56,18 @@ fn a_process_that_parks_for_a_lock_of_a_core_in_a_gap_has_no_known_state() {
     let of: Vec<_> = of.map(|row| (row.state.as_str(), row.span)).collect();
     let polling = [(2010, 2500), (3600, 4000), (4600, 7100)].map(|span| ("polling", span));
     assert_eq!(of[..4], [polling[0], ("parking", (2500, 3000)), polling[1], polling[2]]);
+}
+
+/// Rule H6. T_0 parks while the other core has a gap, and the lock is seen freed behind it: whether T_0 was
+/// released from parking before is not known, but it is ready then.
+#[test]
+fn a_process_that_parked_at_a_gap_is_ready_once_its_lock_is_free() {
+    let rows = rows("erika2/gap_parking_freed");
+    let of = rows.iter().filter(|row| row.process == "T_0" && row.span.0 >= 2000);
+    let of: Vec<_> = of.map(|row| (row.state.as_str(), row.span)).collect();
+    assert_eq!(of[..3], [("polling", (2010, 4000)), ("ready", (7010, 7300)), ("running", (7300, 8040))]);
+    let events = fs::read_to_string(data().join("erika2/gap_parking_freed/expected.btf")).unwrap();
+    assert!(!events.contains("release_parking"), "{events}");
 }
 
 /// Rule O12.
