@@ -38,7 +38,7 @@
 //! | `pipeline` | stages on a small worker pool; each stage keeps its order | error | what is computed |
 //! | `formats` | trace formats: one folder each, behind one trait; the list of formats | btf, derive, diagnostics, encoding, error, input, names, options, qnx, schema, time, words | files, Parquet, mapping, each other |
 //! | `schema` | tables and columns, from `schemas/*.toml` | error, names | the disk, SQL |
-//! | `store` | the database folder: manifest, commit, lock | error, names, pipeline, schema, time, varint | formats, mapping, SQL |
+//! | `store` | the database folder: log of commits, snapshots, vacuum | error, names, pipeline, schema, time, varint | formats, mapping, SQL |
 //! | `description` | what is not a trace: `recording.toml`, ORTI, OIL, OS headers, symbols, mapping profiles | diagnostics, encoding, error, formats, options, time | trace data |
 //! | `map` | the rules: software events, kernel events, Grasp commands → system events | btf, description, diagnostics, error, names, qnx, schema, time, words | bytes, paths, Parquet, SQL |
 //! | `derive` | system events, in the dialect of their writer → instances and states | btf, error, names, schema | files, the text of BTF |
@@ -46,7 +46,7 @@
 //! | `compare` | two streams of BTF records → their differences | btf, error, names, words | files, Parquet, SQL |
 //! | `simulate` | timing models → the events of a simulated system as BTF, and the recording of a probe | diagnostics, error, time, words | mapping, `derive`, readers, folders |
 //! | `reconstruct` | system events of any recording → a timing model, with what each value rests on | btf, diagnostics, error, simulate, time, words | databases, files |
-//! | `ops` | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, options, picture, pipeline, plot, reconstruct, render, require, schema, store, time, words | the terminal, the environment |
+//! | `ops` | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, options, picture, pipeline, plot, reconstruct, render, require, schema, selection, store, time, words | the terminal, the environment |
 //! | `picture` | a picture as data: rows over time, what happens in them, merged where one pixel has several | btf, time, words | tables, how a row is drawn |
 //! | `render` | results → text; pictures → SVG, PNG, pages | error, names, picture, time, varint, words | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema, words | running SQL |
@@ -92,7 +92,7 @@
 //! assert!(reports[0].mapped.as_ref().is_some_and(|m| m.events > 0));
 //!
 //! let db = Database::open(&folder)?;
-//! for file in db.files(tables::PROCESS_INSTANCE, None) {
+//! for file in db.files(tables::PROCESS_INSTANCE, None)? {
 //!     for batch in read_batches(&db.path_of(&file), tables::PROCESS_INSTANCE, None, 1024)? {
 //!         assert!(batch?.num_rows() > 0);
 //!     }
@@ -179,7 +179,7 @@ pub use crate::ops::map_again::map_again;
 pub use crate::ops::{Control, IngestOptions, Progress, RecordingSummary, remove, summary};
 pub use crate::options::{OptionSpec, OptionValues};
 pub use crate::schema::{TABLES, TableSpec, columns, tables};
-pub use crate::store::{Database, RealDisk, VerifyReport, read_batches, verify};
+pub use crate::store::{Database, RealDisk, VacuumReport, VerifyReport, read_batches, vacuum, verify};
 pub use crate::time::{TimeScale, format_duration, parse_time_argument};
 
 // The interface with the engine: SQL, metrics, checks, comparisons, pictures and exports.
@@ -191,6 +191,8 @@ pub use crate::export::{Content, EXPORTERS, ExportRequest, Exported, Exporter, E
 pub use crate::library::{Metric, Queries};
 #[cfg(feature = "engine")]
 pub use crate::metrics::{Bin, Histogram, MetricComparison, MetricDelta, MetricFilter, summaries};
+#[cfg(feature = "engine")]
+pub use crate::ops::Choice;
 #[cfg(feature = "engine")]
 pub use crate::ops::check::check;
 #[cfg(feature = "engine")]

@@ -48,7 +48,7 @@ impl Selection {
         if let Some(name) = &self.recording {
             return Ok(name.clone());
         }
-        match session.database().recordings() {
+        match session.database().recordings()? {
             [one] => Ok(one.name.clone()),
             [] => Err(Error::usage("the database holds no recording").hint("`btfdb ingest` adds one")),
             several => {

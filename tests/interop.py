@@ -1,5 +1,5 @@
 """Counts the rows of a database with DuckDB and with Polars, which know nothing of btfdb, and compares them with
-the manifest: `python3 tests/interop.py DB`. Needs both packages; tests/run.sh installs them.
+its log: `python3 tests/interop.py DB`. Needs both packages; tests/run.sh installs them.
 
 Exits with 1 when a count differs, or when another engine does not see the partitions as columns.
 """
@@ -14,7 +14,13 @@ import polars
 
 
 def main(database: Path) -> int:
-    files = json.loads((database / "manifest.json").read_text())["manifest"]["files"]
+    recordings = {}
+    for entry in sorted((database / "log").glob("*.json")):
+        commit = json.loads(entry.read_text())["content"]
+        recordings.update((put["name"], put["files"]) for put in commit["puts"])
+        for name in commit.get("drops", []):
+            del recordings[name]
+    files = [file for of_recording in recordings.values() for file in of_recording]
     expected = Counter()
     for file in files:
         expected[file["table"]] += file["rows"]
@@ -23,7 +29,7 @@ def main(database: Path) -> int:
         return 1
 
     differing = 0
-    print(f"{'table':20} {'manifest':>10} {'duckdb':>10} {'polars':>10}")
+    print(f"{'table':20} {'log':>10} {'duckdb':>10} {'polars':>10}")
     for table, rows in sorted(expected.items()):
         glob = str(database / table / "**" / "*.parquet")
         relation = duckdb.read_parquet(glob, hive_partitioning=True)

@@ -94,7 +94,7 @@ class Bench:
     def __init__(self, options, peers):
         self.binary, self.work = options.binary, options.work
         self.repeat, self.timeout = options.repeat, options.timeout
-        self.peers = peers
+        self.peers, self.small = peers, options.small
         #: Levels of zstd that the peers write with.
         self.levels = (1,) if options.small else (1, 3)
         self.sql = HARNESS / "sql"

@@ -127,8 +127,15 @@ def remove(path):
 
 
 def live_files(database, table=None):
-    """The files of a database, as its manifest lists them."""
-    files = json.loads((Path(database) / "manifest.json").read_text())["manifest"]["files"]
+    """The files of a database, as its log lists them."""
+    database = Path(database)
+    recordings = {}
+    for entry in sorted((database / "log").glob("*.json")):
+        commit = json.loads(entry.read_text())["content"]
+        recordings.update((put["name"], put["files"]) for put in commit["puts"])
+        for name in commit.get("drops", []):
+            del recordings[name]
+    files = [file for of_recording in recordings.values() for file in of_recording]
     return [f for f in files if table in (None, f["table"])]
 
 

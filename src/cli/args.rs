@@ -2,6 +2,7 @@
 //! commands (see `command_line`), and not the arguments of one command, which it declares itself.
 
 use super::declared::word;
+use crate::ops::Choice;
 use crate::time::TimeScale;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -127,4 +128,21 @@ pub enum WhoArg {
     Actor,
     /// As the kernel does: of calls, threads, messages and SYSTEM theirs, of other classes all.
     Live,
+}
+
+/// Which recordings of a database.
+#[derive(Debug, Clone, Args)]
+pub struct Recordings {
+    /// Only this recording, or those of a list with * and ? for any characters, e.g. idle,night-*.
+    #[arg(long, value_name = "NAMES")]
+    pub recording: Option<String>,
+    /// Only recordings with this label, e.g. build=1234 or build=12*. Again: with all of them.
+    #[arg(long, value_name = "LABEL=VALUE")]
+    pub where_label: Vec<String>,
+}
+
+impl Recordings {
+    pub fn choice(&self) -> Choice {
+        Choice { recording: self.recording.clone(), labels: self.where_label.clone() }
+    }
 }

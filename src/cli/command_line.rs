@@ -50,6 +50,7 @@ pub enum Command {
     Info(manage::InfoArgs),
     Verify(manage::VerifyArgs),
     Remove(manage::RemoveArgs),
+    Vacuum(manage::VacuumArgs),
     Demo(demo::DemoArgs),
     Completions(help::CompletionsArgs),
     Man(help::ManArgs),

@@ -64,8 +64,9 @@ pub fn plan(
             loose.push(input.clone());
         } else {
             let name = over.name.clone().unwrap_or_else(|| trace_name(input));
-            let idle_tasks = over.idle_tasks.clone();
-            let description = Description { name: Some(name.clone()), idle_tasks, ..Description::default() };
+            let (idle_tasks, labels) = (over.idle_tasks.clone(), over.labels.clone());
+            let name_given = Some(name.clone());
+            let description = Description { name: name_given, idle_tasks, labels, ..Description::default() };
             let (file, path) = (input.to_string_lossy().into_owned(), input.clone());
             plans.push(Plan {
                 name: checked(name)?,
@@ -163,6 +164,7 @@ fn named(mut description: Description, base: &Path, over: &Description) -> Resul
         let all = [d.idle_tasks.read(base)?, over.idle_tasks.read(base)?].concat();
         d.idle_tasks = NameList::Names(all);
     }
+    d.labels.extend(over.labels.clone());
     for core in &over.core {
         match d.core.iter_mut().find(|c| c.name == core.name) {
             Some(known) => {

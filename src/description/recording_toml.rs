@@ -40,6 +40,9 @@ pub struct Description {
     /// Traced variable name → its path in ORTI.
     #[serde(default)]
     pub aliases: BTreeMap<String, String>,
+    /// Labels of the recording and their values, to choose it by.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
     /// The traced cores.
     #[serde(default)]
     pub core: Vec<CoreDescription>,
@@ -147,7 +150,7 @@ impl Default for FileList {
 }
 
 /// All keys, for suggestions.
-const KEYS: &str = "name os runnables signals category1_isrs idle_tasks data_radix data_columns task_functions aliases core \
+const KEYS: &str = "name os runnables signals category1_isrs idle_tasks data_radix data_columns task_functions aliases labels core \
     ecu data functions orti os_header oil symbols time_offset file";
 
 impl Description {

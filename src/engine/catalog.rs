@@ -32,7 +32,7 @@ pub(super) struct Catalog {
 }
 
 impl Catalog {
-    /// Every table of the schema, with the files that the manifest lists for it, every view, and the tables
+    /// Every table of the schema, with the files that the log lists for it, every view, and the tables
     /// and views of the session.
     pub fn new(
         database: &Arc<Database>,

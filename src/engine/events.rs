@@ -48,17 +48,17 @@ pub(crate) fn events(
     };
     // The stored order is that of time, which is the order of the file unless its times run backwards.
     let as_they_lie = order == EventOrder::Time || !runs_backwards(session, recording)?;
-    match whole && is_one_run(session, recording) {
-        true if as_they_lie => Ok(stored(session, recording)),
-        true => Ok(Box::new(Resequenced::new(stored(session, recording)))),
+    match whole && is_one_run(session, recording)? {
+        true if as_they_lie => stored(session, recording),
+        true => Ok(Box::new(Resequenced::new(stored(session, recording)?))),
         false => sorted(if as_they_lie { "time, seq" } else { btf_event::SEQ }),
     }
 }
 
 /// All events of a recording, part after part, without SQL, whose sort would cost more than reading them.
-fn stored(session: &Session, recording: &str) -> Events {
+fn stored(session: &Session, recording: &str) -> Result<Events> {
     let (database, interrupt) = (session.database().clone(), Arc::clone(session.interrupt()));
-    let files = database.files(tables::BTF_EVENT, Some(recording));
+    let files = database.files(tables::BTF_EVENT, Some(recording))?;
     let batches = move |file: FileEntry| -> Events {
         let path = database.path_of(&file);
         match read_batches(&path, tables::BTF_EVENT, Some(EVENT_COLUMNS), BATCH_ROWS) {
@@ -70,13 +70,13 @@ fn stored(session: &Session, recording: &str) -> Events {
         true => Err(Error::interrupted()),
         false => batch,
     };
-    Box::new(files.into_iter().flat_map(batches).map(unless_stopped))
+    Ok(Box::new(files.into_iter().flat_map(batches).map(unless_stopped)))
 }
 
 /// True if the parts of `btf_event` follow each other in time: any disorder is sorted out.
-fn is_one_run(session: &Session, recording: &str) -> bool {
-    let files = session.database().files(tables::BTF_EVENT, Some(recording));
-    files.is_sorted_by(|a, b| a.end_at.zip(b.begin_at).is_some_and(|(end, begin)| end <= begin))
+fn is_one_run(session: &Session, recording: &str) -> Result<bool> {
+    let files = session.database().files(tables::BTF_EVENT, Some(recording))?;
+    Ok(files.is_sorted_by(|a, b| a.end_at.zip(b.begin_at).is_some_and(|(end, begin)| end <= begin)))
 }
 
 fn runs_backwards(session: &Session, recording: &str) -> Result<bool> {

@@ -18,7 +18,7 @@ use crate::library::TABLE_FUNCTIONS;
 
 /// Most characters of an SQL line that an error shows.
 const SHOWN: usize = 100;
-/// The advice if a file does not hold what the manifest promises.
+/// The advice if a file does not hold what the log promises.
 const VERIFY: &str = "run `btfdb verify` on the database: it names every damaged file";
 
 /// The advice if a whole number is too large for its type.
@@ -35,6 +35,14 @@ pub(super) fn syntax(message: &str, sql: &str, place: Option<Place>) -> Error {
 
 /// What the engine reported while it planned or ran `sql`; `relations` are the names of the tables and views.
 pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[String]) -> Error {
+    if let Some(of_store) = of_store(error) {
+        return Error::new(of_store.kind(), of_store.to_string()).hint(VERIFY);
+    }
+    if is_gone(error) {
+        return Error::database("a file of the database is gone")
+            .hint("a recording was removed or mapped again, and `btfdb vacuum` has deleted its files: open the database again")
+            .hint(VERIFY);
+    }
     if let Some(cause) = damage(error) {
         return Error::database(format!("the database is damaged: {cause}")).hint(VERIFY);
     }
@@ -144,21 +152,33 @@ fn exhausted(what: &str) -> Error {
         .hint("raise --memory-limit, or narrow the query (fewer rows before GROUP BY and ORDER BY)")
 }
 
-/// The cause, when a file is missing or is not what it should be.
+/// An error and its causes.
+fn causes(error: &DataFusionError) -> impl Iterator<Item = &(dyn StdError + 'static)> {
+    let mut next: Option<&(dyn StdError + 'static)> = Some(error);
+    std::iter::from_fn(move || {
+        let this = next?;
+        next = this.source();
+        Some(this)
+    })
+}
+
+/// The error of the store, when the log could not be read.
+fn of_store(error: &DataFusionError) -> Option<&Error> {
+    causes(error).find_map(|e| e.downcast_ref())
+}
+
+/// Whether a file is not there.
+fn is_gone(error: &DataFusionError) -> bool {
+    causes(error).any(|e| matches!(e.downcast_ref(), Some(object_store::Error::NotFound { .. })))
+}
+
+/// The cause, when a file is not what it should be.
 fn damage(error: &DataFusionError) -> Option<String> {
-    let mut link: Option<&(dyn StdError + 'static)> = Some(error);
-    while let Some(e) = link {
-        let text = match e.downcast_ref::<ArrowError>() {
-            Some(ArrowError::ParquetError(text)) => Some(text.clone()),
-            _ if e.is::<ParquetError>() || e.is::<object_store::Error>() => Some(e.to_string()),
-            _ => None,
-        };
-        if text.is_some() {
-            return text;
-        }
-        link = e.source();
-    }
-    None
+    causes(error).find_map(|e| match e.downcast_ref::<ArrowError>() {
+        Some(ArrowError::ParquetError(text)) => Some(text.clone()),
+        _ if e.is::<ParquetError>() || e.is::<object_store::Error>() => Some(e.to_string()),
+        _ => None,
+    })
 }
 
 /// The next steps: "did you mean", from what the engine or the catalog knows, and other ways to write it.

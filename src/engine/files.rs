@@ -232,7 +232,7 @@ impl TableProvider for FileTable {
             e_tag: None,
             version: None,
         });
-        let config = FileScanConfigBuilder::new(object_store::url(), Arc::clone(&self.source))
+        let config = FileScanConfigBuilder::new(object_store::of_files(), Arc::clone(&self.source))
             .with_file(file)
             .with_limit(limit)
             .with_projection_indices(projection.cloned())?

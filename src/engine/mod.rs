@@ -1,4 +1,4 @@
-//! SQL over a database: the only room that names DataFusion. Tables are the files of the manifest, views are
+//! SQL over a database: the only room that names DataFusion. Tables are the files of the log, views are
 //! those of the library, table functions and chains compute rows of their own, operators and optimizer rules
 //! speed up the common questions about traces. Statements only read databases. Not for showing results, and
 //! not for metrics (see [`crate::metrics`]).

@@ -24,7 +24,7 @@ pub(super) fn relations(database: &Database, queries: &Queries) -> Vec<Relation>
         columns: t.columns.iter().map(|c| c.name.to_owned()).collect(),
         view: false,
     };
-    let has_rows = |t: &&TableSpec| database.files(t, None).iter().any(|file| file.rows > 0);
+    let has_rows = |t: &&TableSpec| database.rows(t) > 0;
     let (filled, empty): (Vec<&TableSpec>, Vec<&TableSpec>) = TABLES.iter().partition(has_rows);
     let views = queries.views().iter().map(view);
     match filled.is_empty() {

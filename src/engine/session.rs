@@ -21,6 +21,7 @@ use super::run::Runner;
 use super::runtime::Runtime;
 use super::sql::SPELLINGS;
 use super::statement::Statement;
+use super::table::object_store::{DatabaseFiles, of_database};
 use super::table_functions::{ChainsFunction, TableFunctions};
 use super::{failure, functions, validate};
 use crate::chain::Chain;
@@ -90,6 +91,9 @@ impl Session {
         let context = context::new(threads, options.memory_limit, scale).map_err(failure::failed)?;
         let database = Arc::new(database);
         let catalog = Arc::new(Catalog::new(&database, &context, &queries, own));
+        let stored = DatabaseFiles::new(Arc::clone(&database)).map_err(failure::failed)?;
+        let url = of_database().map_err(failure::failed)?;
+        context.register_object_store(url.as_ref(), Arc::new(stored));
         let chains = Chains::default();
         let files = Folder::default();
         register(&context, &database, &catalog, &chains, &files)?;

@@ -14,7 +14,7 @@ use crate::error::{ErrorKind, Result};
 use crate::render::Format;
 use crate::schema::{BtfEventRow, BtfEventRows, ProcessInstanceRow, ProcessInstanceRows, TABLES, tables};
 use crate::selection::Selection;
-use crate::store::{Database, RecordingEntry};
+use crate::store::Database;
 
 fn btf(session: &Session, selection: &Selection) -> Result<(String, BtfCounts)> {
     let mut out = Vec::new();
@@ -65,7 +65,7 @@ fn entities_are_sources_or_targets() {
 fn negative_times_are_shifted_and_it_is_said() {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
-    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(-100), end_at: Some(50) });
+    tx.set_recording("r", Some(-100), Some(50)).unwrap();
     put(&mut tx, tables::BTF_EVENT, "r", None, &events(-100));
     tx.commit().unwrap();
     let (text, exported) =
@@ -79,7 +79,7 @@ fn negative_times_are_shifted_and_it_is_said() {
 fn what_btf_cannot_express_is_replaced_and_counted() {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
-    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(0) });
+    tx.set_recording("r", Some(0), Some(0)).unwrap();
     let mut rows = BtfEventRows::new();
     let (source, target, note) = ("operator,(a, b)", "ä", Some("x\ny,z".into()));
     let (time, seq, source_instance, target_instance) = (0, 0, Some(-1), Some(7));
@@ -200,7 +200,7 @@ fn tables_that_need_a_sort_take_little_memory() {
     const ROWS: i64 = 200_000;
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
-    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(ROWS + 1) });
+    tx.set_recording("r", Some(0), Some(ROWS + 1)).unwrap();
     let mut instances = ProcessInstanceRows::new();
     for n in 0..ROWS {
         // Four files, each of which the engine would sort separately. Every instant once, unordered.

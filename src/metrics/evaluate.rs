@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use arrow::array::RecordBatch;
 
+use super::across::{Across, Together, taken_together};
 use super::histogram::Bin;
 use super::known::{check_entity, is_of};
 use super::samples::{Collector, CoreGap, Key, Span};
 use super::statistics::{Samples, Statistics};
-use super::summary::{Histogram, Line, summary};
+use super::summary::{Histogram, Line, Shape, summary};
 use crate::engine::{AssumedOrder, Param, ResultStream, Session, is_out_of_order};
 use crate::error::{Error, Result};
 use crate::library::{Fold, Metric};
@@ -33,6 +34,8 @@ pub struct MetricFilter {
     /// A line for each of these windows instead of one for the whole time. The first and the last window only
     /// count what is also within `from` and `to`.
     pub windows: Option<TimeWindows>,
+    /// Several recordings as one; `None`: each by itself.
+    pub across: Option<Across>,
 }
 
 /// Computes metrics; without names, all of them. One row per metric, recording and entity (and core, for
@@ -49,13 +52,15 @@ pub struct MetricFilter {
 ///   because traces do not have it.
 /// * `min_at`, `max_at`: `at` of the first sample with that value, in ticks: the begin of the measured time.
 /// * `core` is that of all instances, and NULL if they ran on several.
+/// * With several recordings as one, `label` (its value) and `recordings` (how many) are in place of
+///   `recording`, and `min_recording` and `max_recording` are those of the extremes.
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Usage`] when there is no such metric, recording or entity, or a metric cannot
 /// be divided into windows, otherwise as [`Session::run`].
 pub fn summaries(session: &Session, names: &[String], filter: &MetricFilter) -> Result<RecordBatch> {
     let plain = |samples: Samples| (samples.finish(), Vec::new());
-    summary(&lines(session, names, filter, plain)?, filter.windows.is_some(), false)
+    summary(&lines(session, names, filter, plain)?, shape(filter, false))
 }
 
 /// As [`summaries`] for one metric, with two more columns: the number of samples less than `lower` (`below`),
@@ -68,7 +73,12 @@ pub fn summary_within(
     upper: f64,
 ) -> Result<RecordBatch> {
     let against = |samples: Samples| (samples.finish_within(lower, upper), Vec::new());
-    summary(&lines(session, &[name.to_owned()], filter, against)?, filter.windows.is_some(), true)
+    summary(&lines(session, &[name.to_owned()], filter, against)?, shape(filter, true))
+}
+
+fn shape(filter: &MetricFilter, bounds: bool) -> Shape {
+    let by_label = matches!(filter.across, Some(Across::Label(_)));
+    Shape { windows: filter.windows.is_some(), bounds, across: filter.across.is_some(), by_label }
 }
 
 /// The distribution of the samples of metrics: a histogram per line of [`summaries`] without windows.
@@ -102,8 +112,17 @@ fn lines<'a>(
     let filter = &MetricFilter { entity, ..filter.clone() };
     let mut lines = Vec::new();
     for metric in chosen {
-        let samples = finished(samples(session, metric, filter)?, session.threads(), &finish)?;
-        let line = |(key, (statistics, bins))| Line { metric, key, statistics, bins };
+        let samples = samples(session, metric, filter)?;
+        let samples: BTreeMap<Key, Together> = match &filter.across {
+            Some(across) => taken_together(samples, across, metric.per_core),
+            None => {
+                let alone = |samples| Together { samples, ..Together::default() };
+                samples.into_iter().map(|(key, samples)| (key, alone(samples))).collect()
+            }
+        };
+        let finish = |Together { samples, origin }| (finish(samples), origin);
+        let samples = finished(samples, session.threads(), &finish)?;
+        let line = |(key, ((statistics, bins), origin))| Line { metric, key, statistics, bins, origin };
         lines.extend(samples.into_iter().map(line));
     }
     if let Some(list) = asked {
@@ -179,8 +198,12 @@ fn samples(session: &Session, metric: &Metric, filter: &MetricFilter) -> Result<
 
 /// The requested time.
 fn span(session: &Session, metric: &Metric, filter: &MetricFilter) -> Result<Span> {
-    let recordings = session.database().recordings().iter();
-    let recordings = recordings.filter_map(|r| Some((r.name.clone(), r.begin_at.zip(r.end_at)?))).collect();
+    let recordings = match &filter.recording {
+        Some(name) => session.database().recording(name)?.into_iter().collect(),
+        None => session.database().recordings()?.to_vec(),
+    };
+    let recordings =
+        recordings.iter().filter_map(|r| Some((r.name.clone(), r.begin_at.zip(r.end_at)?))).collect();
     let (from, to) = (filter.from.unwrap_or(i64::MIN), filter.to.unwrap_or(i64::MAX));
     let mut between: HashMap<String, Vec<(i64, i64)>> = HashMap::new();
     let mut gaps: HashMap<String, Vec<CoreGap>> = HashMap::new();
@@ -222,9 +245,9 @@ fn collect(
 
 /// Applies `finish` to the samples of every line.
 fn finished<T: Send>(
-    lines: BTreeMap<Key, Samples>,
+    lines: BTreeMap<Key, Together>,
     threads: usize,
-    finish: &(impl Fn(Samples) -> T + Sync),
+    finish: &(impl Fn(Together) -> T + Sync),
 ) -> Result<BTreeMap<Key, T>> {
     let made = fan_out(threads, lines.into_iter(), |lines| {
         Ok(lines.map(|(key, samples)| (key, finish(samples))).collect::<Vec<_>>())

@@ -111,7 +111,7 @@ pub fn measurement(session: &Session, filter: &MetricFilter, unit: Option<TimeSc
 /// The priorities of tasks in Grasp traces, by recording and name or id; a lower number comes first.
 fn priorities(session: &Session) -> Result<HashMap<String, HashMap<String, i64>>> {
     let mut priorities: HashMap<String, HashMap<String, i64>> = HashMap::new();
-    if session.database().files(tables::GRASP_EVENT, None).is_empty() {
+    if session.database().rows(tables::GRASP_EVENT) == 0 {
         return Ok(priorities);
     }
     let sql = "SELECT recording, task, name, priority FROM grasp_event \

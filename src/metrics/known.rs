@@ -28,13 +28,13 @@ pub(super) fn check_entity(
         .filter(|word| !has_samples(word) && !is_chain(word))
         .map(str::to_owned)
         .collect();
-    check_names_in_any(session, &recordings(session, recording), &rest)
+    check_names_in_any(session, &recordings(session, recording)?, &rest)
 }
 
 /// The recording, or all of them.
-fn recordings(session: &Session, recording: Option<&str>) -> Vec<String> {
+fn recordings(session: &Session, recording: Option<&str>) -> Result<Vec<String>> {
     match recording {
-        Some(one) => vec![one.to_owned()],
-        None => session.database().recordings().iter().map(|r| r.name.clone()).collect(),
+        Some(one) => Ok(vec![one.to_owned()]),
+        None => Ok(session.database().recordings()?.iter().map(|r| r.name.clone()).collect()),
     }
 }

@@ -3,6 +3,7 @@
 //! for running SQL (see [`crate::engine`]).
 
 mod absent;
+mod across;
 mod evaluate;
 mod grasp_measurement;
 mod histogram;
@@ -13,6 +14,7 @@ mod statistics;
 mod summary;
 
 pub(crate) use absent::{absent, why_absent};
+pub use across::Across;
 pub use evaluate::{MetricFilter, histograms, summaries, summary_within};
 pub(crate) use grasp_measurement::tick_of;
 pub use grasp_measurement::{MEASUREMENT, MEASUREMENT_SQL, measurement};

@@ -106,6 +106,27 @@ impl Samples {
         self.incomplete += 1;
     }
 
+    /// The least and the greatest sample; `None` if there is none.
+    pub fn extremes(&self) -> Option<(f64, f64)> {
+        let integers = self.integer_extremes.min.zip(self.integer_extremes.max);
+        let fractions = self.fraction_extremes.min.zip(self.fraction_extremes.max);
+        let of_integers = integers.map(|((min, _), (max, _))| (min as f64, max as f64));
+        of_integers.or(fractions.map(|((min, _), (max, _))| (min, max)))
+    }
+
+    /// Adds the samples of another recording. Of equal extremes, those that were there first count.
+    pub fn join(&mut self, other: Self) {
+        self.sum += other.sum;
+        self.incomplete += other.incomplete;
+        self.integer_extremes.join(other.integer_extremes);
+        self.fraction_extremes.join(other.fraction_extremes);
+        self.fractions.extend(other.fractions);
+        match other.integers {
+            Integers::Narrow(values) => values.into_iter().for_each(|v| self.integers.push(v.into())),
+            Integers::Wide(values) => values.into_iter().for_each(|v| self.integers.push(v)),
+        }
+    }
+
     pub fn finish(mut self) -> Statistics {
         self.statistics()
     }
@@ -146,6 +167,18 @@ impl Samples {
         match &mut self.integers {
             Integers::Narrow(values) => of_integers(values, self.sum, known, |v| v as f64),
             Integers::Wide(values) => of_integers(values, self.sum, known, |v| v as f64),
+        }
+    }
+}
+
+impl<T: PartialOrd + Copy> Extremes<T> {
+    fn join(&mut self, other: Self) {
+        let (min, max) = (other.min, other.max);
+        if let Some(min) = min.filter(|(v, _)| self.min.is_none_or(|(known, _)| *v < known)) {
+            self.min = Some(min);
+        }
+        if let Some(max) = max.filter(|(v, _)| self.max.is_none_or(|(known, _)| *v > known)) {
+            self.max = Some(max);
         }
     }
 }

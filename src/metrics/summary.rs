@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, AsArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{Field, Float64Type, Schema};
 
+use super::across::Origin;
 use super::histogram::Bin;
 use super::samples::Key;
 use super::statistics::Statistics;
@@ -19,6 +20,20 @@ pub(super) struct Line<'a> {
     pub statistics: Statistics,
     /// Empty unless a histogram is requested.
     pub bins: Vec<Bin>,
+    /// Of several recordings as one.
+    pub origin: Origin,
+}
+
+/// Which columns a summary has besides those of all.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    pub windows: bool,
+    /// `below` and `above`.
+    pub bounds: bool,
+    /// Several recordings as one.
+    pub across: bool,
+    /// By the value of a label.
+    pub by_label: bool,
 }
 
 /// The distribution of the samples of an entity.
@@ -82,21 +97,30 @@ fn batch(columns: Vec<Column>) -> Result<RecordBatch> {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), values).map_err(bug)
 }
 
-/// One row per line; with `bounds`, also the columns `below` and `above`.
-pub(super) fn summary(lines: &[Line<'_>], windows: bool, bounds: bool) -> Result<RecordBatch> {
+/// One row per line.
+pub(super) fn summary(lines: &[Line<'_>], shape: Shape) -> Result<RecordBatch> {
     let name = |get: for<'a> fn(&'a Line<'_>) -> &'a str| texts(lines.iter().map(|l| Some(get(l))));
     let integer = |get: fn(&Statistics) -> Option<i64>| integers(lines.iter().map(|l| get(&l.statistics)));
     let number = |get: fn(&Statistics) -> Option<f64>| numbers(lines.iter().map(|l| get(&l.statistics)));
     let window = |get: fn((i64, i64)) -> i64| integers(lines.iter().map(|l| l.key.window.map(get)));
-    let mut columns = vec![
-        ("recording", name(|l| &l.key.recording), false),
+    let origin = |get: fn(&Origin) -> Option<&str>| texts(lines.iter().map(|l| get(&l.origin)));
+    let mut columns = match (shape.across, shape.by_label) {
+        (false, _) => vec![("recording", name(|l| &l.key.recording), false)],
+        (true, true) => vec![("label", name(|l| &l.key.recording), false)],
+        (true, false) => Vec::new(),
+    };
+    if shape.across {
+        let count = |l: &Line<'_>| i64::try_from(l.origin.recordings.len()).ok();
+        columns.push(("recordings", integers(lines.iter().map(count)), false));
+    }
+    columns.extend([
         ("metric", name(|l| &l.metric.name), false),
         ("entity", name(|l| &l.key.entity), false),
         ("type", name(|l| &l.key.ty), false),
         ("core", texts(lines.iter().map(|l| l.key.core.as_deref())), true),
         ("unit", name(|l| l.metric.unit.as_str()), false),
-    ];
-    if windows {
+    ]);
+    if shape.windows {
         columns.push(("begin_at", window(|w| w.0), false));
         columns.push(("end_at", window(|w| w.1), false));
     }
@@ -115,7 +139,11 @@ pub(super) fn summary(lines: &[Line<'_>], windows: bool, bounds: bool) -> Result
         ("min_at", integer(|s| s.min_at), true),
         ("max_at", integer(|s| s.max_at), true),
     ]);
-    if bounds {
+    if shape.across {
+        columns.push(("min_recording", origin(|o| o.least.as_deref()), true));
+        columns.push(("max_recording", origin(|o| o.greatest.as_deref()), true));
+    }
+    if shape.bounds {
         columns.push(("below", integer(|s| Some(s.beyond[0])), false));
         columns.push(("above", integer(|s| Some(s.beyond[1])), false));
     }

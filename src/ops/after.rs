@@ -1,8 +1,8 @@
 //! Where a recording ends, before which its next piece must not begin. Not what else is checked of a piece
 //! (see `continued`).
 
-use crate::error::Error;
-use crate::schema::{TABLES, TableSpec};
+use crate::error::{Error, Result};
+use crate::schema::TableSpec;
 use crate::store::Transaction;
 use crate::time::{TimeScale, format_duration};
 
@@ -15,10 +15,10 @@ pub(super) struct After {
 }
 
 impl After {
-    pub fn of(tx: &Transaction, recording: &str) -> Self {
-        let files = TABLES.iter().flat_map(|table| tx.files(table, recording));
-        let last = files.filter_map(|(file, _)| Some((file.table, file.core, file.end_at?))).collect();
-        Self { recording: recording.to_owned(), last, scale: tx.time_scale() }
+    pub fn of(tx: &Transaction, recording: &str) -> Result<Self> {
+        let files = tx.recording(recording)?.map_or_else(Vec::new, |recording| recording.files.clone());
+        let last = files.into_iter().filter_map(|file| Some((file.table, file.core, file.end_at?))).collect();
+        Ok(Self { recording: recording.to_owned(), last, scale: tx.time_scale() })
     }
 
     /// The last instant of a table and core; `None` if the recording has no row of it.

@@ -15,18 +15,14 @@ use crate::export::{Gaps, Translation, Translator};
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Usage`] when there is no recording; those of a query.
-pub fn check(
-    trace: &Trace,
-    recording: Option<&str>,
-    version: Option<Version>,
-) -> Result<Vec<(String, Report)>> {
-    let wanted = trace.wanted(recording)?;
+pub fn check(trace: &Trace, version: Option<Version>) -> Result<Vec<(String, Report)>> {
     if trace.recordings.is_empty() {
         return Err(
             Error::usage(format!("'{}' holds no recording", trace.name)).hint("`btfdb ingest` adds one")
         );
     }
-    wanted.map(|name| Ok((name.to_owned(), check_recording(trace, name, version)?))).collect()
+    let of = |name: &String| Ok((name.clone(), check_recording(trace, name, version)?));
+    trace.recordings.iter().map(of).collect()
 }
 
 fn check_recording(trace: &Trace, recording: &str, version: Option<Version>) -> Result<Report> {

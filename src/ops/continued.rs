@@ -85,7 +85,7 @@ pub(super) struct Continued {
 impl Continued {
     /// Fails when there is no such recording, or when it cannot be continued.
     pub fn read(tx: &Transaction, name: &str, formats: &[&'static dyn TraceFormat]) -> Result<Self> {
-        tx.manifest().check_recording(name)?;
+        tx.before().check_recording(Some(name))?;
         let ends = Ends::read(tx, name)?;
         let infos = formats.iter().map(|format| format.info());
         let format = infos.clone().find(|info| info.name == ends.format).unwrap_or(&FormatInfo::DEFAULT);
@@ -103,14 +103,14 @@ impl Continued {
             .map_err(|e| Error::database(format!("the setup of '{name}' cannot be read")).because(e))?
             .unwrap_or_default();
         let mut sources = Vec::new();
-        for (_, path) in tx.files(tables::SOURCE, name) {
+        for (_, path) in tx.files(tables::SOURCE, name)? {
             for batch in read_batches(&path, tables::SOURCE, None, ROWS_OUT)? {
                 let batch = batch?;
                 let names = SourceView::of(&batch)?;
                 sources.extend(names.rows().map(|row| row.source.text().to_owned()));
             }
         }
-        Ok(Self { name: name.to_owned(), ends, setup, sources, after: After::of(tx, name) })
+        Ok(Self { name: name.to_owned(), ends, setup, sources, after: After::of(tx, name)? })
     }
 
     /// The options with which the next piece is read.
@@ -185,7 +185,7 @@ impl Continued {
     /// those that are found by the times of all pieces, see [`super::coverage`].
     pub fn gaps(&self, tx: &mut Transaction, inputs: &[ReadInput]) -> Result<Vec<Gap>> {
         let mut gaps = Vec::new();
-        for (_, path) in tx.files(tables::GAP, &self.name) {
+        for (_, path) in tx.files(tables::GAP, &self.name)? {
             for batch in read_batches(&path, tables::GAP, None, ROWS_OUT)? {
                 let batch = batch?;
                 gaps.extend(GapView::of(&batch)?.rows().map(|row| Gap {
@@ -197,8 +197,8 @@ impl Continued {
             }
         }
         gaps.retain(|gap| gap.reason != NOT_RECORDED);
-        let first = time_range(tx, &self.name).0.unwrap_or(0);
-        tx.drop_table(tables::GAP, &self.name);
+        let first = time_range(tx, &self.name)?.0.unwrap_or(0);
+        tx.drop_table(tables::GAP, &self.name)?;
         // What was open at the end of a piece is in the gaps of the input that goes on, or still open.
         let goes_on: Vec<_> = self.continued(inputs).map(|end| (&end.core, &end.role)).collect();
         for end in &self.ends.inputs {

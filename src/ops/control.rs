@@ -28,6 +28,11 @@ pub struct Progress {
 }
 
 impl Control {
+    /// For one of several operations at once: it stops with this one, and its progress is its own.
+    pub(super) fn apart(&self) -> Self {
+        Self { cancelled: Arc::clone(&self.cancelled), ..Self::default() }
+    }
+
     /// Asks the operation to stop at the next chunk; nothing is committed then.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);

@@ -4,6 +4,7 @@
 use super::describe::time_range;
 use super::extent::Extent;
 use crate::diagnostics::{Diagnostic, Log, Severity};
+use crate::error::Result;
 use crate::formats::{FROM_BEGIN, Gap};
 use crate::store::Transaction;
 use crate::time::format_duration;
@@ -44,14 +45,14 @@ pub(super) fn uncovered(
     exports: &[CoreExtent],
     known: &[Gap],
     log: &mut Log,
-) -> Vec<Gap> {
+) -> Result<Vec<Gap>> {
     let mut cores: BTreeMap<&str, Extent> = BTreeMap::new();
     for CoreExtent { core, extent, .. } in exports {
         cores.entry(core).and_modify(|known| *known = known.with(*extent)).or_insert(*extent);
     }
     let scale = tx.time_scale();
     let text = |ticks| format_duration(ticks, scale);
-    let (begin, end) = time_range(tx, recording);
+    let (begin, end) = time_range(tx, recording)?;
     let mut gaps = Vec::new();
     for (core, extent) in cores.into_iter().filter(|(_, extent)| extent.rows >= FEWEST_ROWS) {
         let states = |is_there: &dyn Fn(&Gap) -> bool| {
@@ -84,5 +85,5 @@ pub(super) fn uncovered(
             find(ENDS_EARLIER, message);
         }
     }
-    gaps
+    Ok(gaps)
 }

@@ -1,11 +1,13 @@
 //! Facts about recordings: the row of table `recording`, and the summary for `info`. Counts come from the
-//! manifest, so they always agree with the files.
+//! log of the database, so they always agree with the files.
 
 use super::entities::idle_tasks_of;
+use super::labels::Labels;
 use crate::error::Result;
 use crate::formats::{FORMATS, Header, RowOrder};
 use crate::schema::{RecordingRow, RecordingRows, RecordingView, TABLES, TableSpec, tables};
-use crate::store::{Database, RecordingEntry, Transaction, read_batches};
+use crate::store::{Database, Recording, Transaction, read_batches};
+use std::sync::Arc;
 
 /// The summary of a recording for `info`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub struct RecordingSummary {
     pub tables: Vec<(&'static str, u64, u64, u64)>,
     /// The tasks that are no load, by name.
     pub idle_tasks: Vec<String>,
+    /// Its labels and their values.
+    pub labels: Labels,
 }
 
 /// The recordings of a database, in the order in which they came.
@@ -25,20 +29,20 @@ pub struct RecordingSummary {
 /// # Errors
 /// Table `entity` cannot be read.
 pub fn summary(db: &Database) -> Result<Vec<RecordingSummary>> {
-    let of = |r: &RecordingEntry| {
+    let of = |r: &Arc<Recording>| {
         let table = |t: &'static TableSpec| {
-            let files = db.files(t, Some(&r.name));
+            let files: Vec<_> = r.files_of(t).collect();
             let rows = files.iter().map(|f| f.rows).sum();
             let bytes = files.iter().map(|f| f.bytes).sum();
             (t.name, files.len() as u64, rows, bytes)
         };
         let tables = TABLES.iter().map(table).filter(|t| t.1 > 0).collect();
-        let entities = db.files(tables::ENTITY, Some(&r.name)).into_iter();
-        let entities = entities.map(|file| (file.clone(), db.path_of(&file)));
+        let entities = r.files_of(tables::ENTITY).map(|file| (file.clone(), db.path_of(file)));
+        let entities: Vec<_> = entities.collect();
         let (range, idle_tasks) = (r.begin_at.zip(r.end_at), idle_tasks_of(entities)?);
-        Ok(RecordingSummary { name: r.name.clone(), range, tables, idle_tasks })
+        Ok(RecordingSummary { name: r.name.clone(), range, tables, idle_tasks, labels: r.labels.clone() })
     };
-    db.recordings().iter().map(of).collect()
+    db.recordings()?.iter().map(of).collect()
 }
 
 /// The tables of recorded rows, before the mapping.
@@ -51,7 +55,7 @@ fn recorded() -> impl Iterator<Item = &'static TableSpec> {
 /// Reads the row of table `recording`.
 pub(super) fn stored_header(tx: &Transaction, name: &str) -> Result<Header> {
     let mut header = Header::default();
-    for (_, path) in tx.files(tables::RECORDING, name) {
+    for (_, path) in tx.files(tables::RECORDING, name)? {
         for batch in read_batches(&path, tables::RECORDING, None, 1)? {
             let batch = batch?;
             if let Some(row) = RecordingView::of(&batch)?.row(0) {
@@ -69,9 +73,10 @@ pub(super) fn stored_header(tx: &Transaction, name: &str) -> Result<Header> {
 
 /// Writes the row of table `recording`, after everything else of the recording.
 pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, header: &Header) -> Result<()> {
-    tx.drop_table(tables::RECORDING, name);
-    let rows_of = |t: &TableSpec| tx.files(t, name).iter().map(|(f, _)| f.rows as i64).sum::<i64>();
-    let (begin_at, end_at) = time_range(tx, name);
+    tx.drop_table(tables::RECORDING, name)?;
+    let (begin_at, end_at) = time_range(tx, name)?;
+    let recording = tx.recording(name)?.unwrap_or_default();
+    let rows_of = |t: &TableSpec| recording.files_of(t).map(|f| f.rows as i64).sum::<i64>();
     let scale = tx.time_scale().as_str();
     let mut rows = RecordingRows::new();
     rows.push(RecordingRow {
@@ -89,24 +94,26 @@ pub(super) fn write_recording_row(tx: &mut Transaction, name: &str, header: &Hea
         diagnostics: rows_of(tables::DIAGNOSTIC),
     });
     tx.put_rows(tables::RECORDING, name, &[rows.take_batch()?])?;
-    tx.set_recording(RecordingEntry { name: name.to_owned(), begin_at, end_at });
-    Ok(())
+    tx.set_recording(name, begin_at, end_at)
 }
 
 /// First and last instant, both inclusive: of the recorded rows, or of imported system events.
-pub(super) fn time_range(tx: &Transaction, name: &str) -> (Option<i64>, Option<i64>) {
-    let recorded = range_of(tx, name, recorded());
-    if recorded.0.is_some() { recorded } else { range_of(tx, name, std::iter::once(tables::BTF_EVENT)) }
+pub(super) fn time_range(tx: &Transaction, name: &str) -> Result<(Option<i64>, Option<i64>)> {
+    let recording = tx.recording(name)?.unwrap_or_default();
+    let of_recorded = range_of(&recording, recorded());
+    Ok(match of_recorded.0 {
+        Some(_) => of_recorded,
+        None => range_of(&recording, std::iter::once(tables::BTF_EVENT)),
+    })
 }
 
 fn range_of(
-    tx: &Transaction,
-    name: &str,
+    recording: &Recording,
     of: impl Iterator<Item = &'static TableSpec>,
 ) -> (Option<i64>, Option<i64>) {
     let mut range = (None, None);
     for table in of {
-        for (file, _) in tx.files(table, name) {
+        for file in recording.files_of(table) {
             range.0 = [range.0, file.begin_at].into_iter().flatten().min();
             range.1 = [range.1, file.end_at].into_iter().flatten().max();
         }

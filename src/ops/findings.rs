@@ -80,7 +80,7 @@ pub struct Errors {
 /// Those of reading the tables.
 pub fn errors(db: &Database, recording: &str) -> Result<Errors> {
     let mut inputs = BTreeSet::new();
-    for file in db.files(tables::SOURCE, Some(recording)) {
+    for file in db.files(tables::SOURCE, Some(recording))? {
         for batch in read_batches(&db.path_of(&file), tables::SOURCE, None, BATCH_ROWS)? {
             let batch = batch?;
             let rows = SourceView::of(&batch)?;
@@ -98,7 +98,7 @@ pub fn errors(db: &Database, recording: &str) -> Result<Errors> {
 /// The findings about the sources that are wanted.
 fn found(db: &Database, recording: Option<&str>, wanted: impl Fn(&str) -> bool) -> Result<Vec<Found>> {
     let mut all: Vec<Found> = Vec::new();
-    for file in db.files(tables::DIAGNOSTIC, recording) {
+    for file in db.files(tables::DIAGNOSTIC, recording)? {
         let of_recording = all.len();
         for batch in read_batches(&db.path_of(&file), tables::DIAGNOSTIC, None, BATCH_ROWS)? {
             let batch = batch?;

@@ -31,9 +31,9 @@ pub(super) fn forget_mapping(
 ) -> Result<Vec<RecordBatch>> {
     let kept = kept_diagnostics(tx, name, outdated)?;
     for table in REMADE.iter().chain(native_tables) {
-        tx.drop_table(table, name);
+        tx.drop_table(table, name)?;
     }
-    tx.drop_blob(STATE, name, STATE_FILE);
+    tx.drop_blob(STATE, name, STATE_FILE)?;
     Ok(kept)
 }
 
@@ -44,7 +44,7 @@ fn kept_diagnostics(
     outdated: impl Fn(&str) -> bool,
 ) -> Result<Vec<RecordBatch>> {
     let mut kept = Vec::new();
-    for (_, path) in tx.files(tables::DIAGNOSTIC, name) {
+    for (_, path) in tx.files(tables::DIAGNOSTIC, name)? {
         for batch in read_batches(&path, tables::DIAGNOSTIC, None, ROWS_OUT)? {
             let batch = batch?;
             let all = DiagnosticView::of(&batch)?;

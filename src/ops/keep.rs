@@ -17,7 +17,7 @@ const BATCH_ROWS: usize = 16 * 1024;
 /// Writes a table of a recording again with the wanted rows only. Returns the number of the others.
 pub(super) fn keep(tx: &Mutex<Transaction>, recording: &str, keep: &Keep) -> Result<u64> {
     let mut by_core: BTreeMap<Option<String>, Vec<_>> = BTreeMap::new();
-    for (file, path) in locked(tx)?.files(keep.table, recording) {
+    for (file, path) in locked(tx)?.files(keep.table, recording)? {
         by_core.entry(file.core).or_default().push(path);
     }
     let (mut left_out, mut written) = (0, Vec::new());
@@ -41,8 +41,8 @@ pub(super) fn keep(tx: &Mutex<Transaction>, recording: &str, keep: &Keep) -> Res
         written.extend(table.finish()?);
     }
     let mut tx = locked(tx)?;
-    tx.drop_table(keep.table, recording);
-    written.into_iter().for_each(|file| tx.add(file));
+    tx.drop_table(keep.table, recording)?;
+    written.into_iter().try_for_each(|file| tx.add(file))?;
     Ok(left_out)
 }
 

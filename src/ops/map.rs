@@ -91,10 +91,10 @@ fn map_recording<M: Mapper>(
 ) -> Result<MapReport> {
     let settings = serde_json::from_value(setup.settings)
         .map_err(|e| Error::database(format!("the setup of '{name}' cannot be read")).because(e))?;
-    let files = Files::of(tx, name);
+    let files = Files::of(tx, name)?;
     control.begin(format!("mapping {name}"), files.rows(M::TABLES));
     let gaps = read_gaps(tx, name)?;
-    let (begin, end) = time_range(tx, name);
+    let (begin, end) = time_range(tx, name)?;
     let (begin, end) = (begin.unwrap_or(0), end.unwrap_or(0));
     let recording = Recording { begin, end, time_scale: tx.time_scale(), gaps: &gaps };
     let mut mapper = M::new(settings, &recording)?;
@@ -148,7 +148,7 @@ fn map_recording<M: Mapper>(
     let (written, violations) = (events.seq as u64, instances.violations);
     let occurring = instances.entities;
     let files = [events.table.finish()?, instances.tables.finish()?, native.finish()?];
-    files.into_iter().flatten().for_each(|file| tx.add(file));
+    files.into_iter().flatten().try_for_each(|file| tx.add(file))?;
     write_entities(tx, name, mapper.entities(), occurring, &idle_tasks)?;
     let state = serde_json::to_vec_pretty(&SavedState::of(&mapper, &finished.state)?)
         .map_err(|e| Error::new(ErrorKind::Bug, "a state is no JSON").because(e))?;
@@ -174,7 +174,7 @@ fn look_ahead<M: Mapper>(mapper: &mut M, pass: usize, rows: &Rows<'_, '_>, gaps:
 
 /// The faults of servers and mutexes of a stored Grasp trace, each with its line; none for other recordings.
 pub fn grasp_faults(db: &Database, recording: &str) -> Result<Vec<(i64, grasp::Fault)>> {
-    let files = db.files(tables::GRASP_EVENT, Some(recording));
+    let files = db.files(tables::GRASP_EVENT, Some(recording))?;
     let files = Files(files.into_iter().map(|file| (db.path_of(&file), file)).map(|(p, f)| (f, p)).collect());
     if files.0.is_empty() {
         return Ok(Vec::new());
@@ -188,8 +188,9 @@ pub fn grasp_faults(db: &Database, recording: &str) -> Result<Vec<(i64, grasp::F
 struct Files(Vec<(FileEntry, PathBuf)>);
 
 impl Files {
-    fn of(tx: &Transaction, recording: &str) -> Self {
-        Self(TABLES.iter().flat_map(|table| tx.files(table, recording)).collect())
+    fn of(tx: &Transaction, recording: &str) -> Result<Self> {
+        let of_table = TABLES.iter().map(|table| tx.files(table, recording));
+        Ok(Self(of_table.collect::<Result<Vec<_>>>()?.concat()))
     }
 
     fn rows(&self, of: &[&TableSpec]) -> u64 {
@@ -240,7 +241,7 @@ impl StoredRows for Rows<'_, '_> {
 /// The gaps of a recording, in the order of the table. Several exports of a core may have the same one.
 fn read_gaps(tx: &Transaction, name: &str) -> Result<Vec<Gap>> {
     let mut gaps = Vec::new();
-    for (_, path) in tx.files(tables::GAP, name) {
+    for (_, path) in tx.files(tables::GAP, name)? {
         for batch in read_batches(&path, tables::GAP, None, ROWS_OUT)? {
             let batch = batch?;
             gaps.extend(GapView::of(&batch)?.rows().map(|row| Gap {

@@ -3,7 +3,7 @@
 use super::control::Control;
 use super::describe::{stored_header, write_recording_row};
 use super::forget::forget_mapping;
-use super::ingest::write_diagnostics;
+use super::ingest_one::write_diagnostics;
 use super::map::{MAPPERS, MapReport, MapperEntry, map_stored};
 use super::setup::MappingSetup;
 use crate::error::{Error, Result};
@@ -22,17 +22,15 @@ pub fn map_again(
     threads: usize,
     control: &Arc<Control>,
 ) -> Result<Vec<(String, MapReport)>> {
-    let db = Database::open(path)?;
     let mut tx = Database::begin(disk, path, None)?;
-    let names: Vec<String> = db.recordings().iter().map(|r| r.name.clone()).collect();
-    if let Some(wanted) = only
-        && !names.iter().any(|n| n == wanted)
-    {
-        return Err(Error::usage(format!("the database has no recording '{wanted}'"))
-            .hint(format!("it has: {}", names.join(", "))));
-    }
+    let db = tx.before();
+    db.check_recording(only)?;
+    let names: Vec<String> = match only {
+        Some(name) => vec![name.to_owned()],
+        None => db.recordings()?.iter().map(|r| r.name.clone()).collect(),
+    };
     let mut reports = Vec::new();
-    for name in names.iter().filter(|n| only.is_none_or(|o| o == *n)) {
+    for name in &names {
         let Some(setup) = MappingSetup::read(&tx, name)? else { continue };
         let Some(mapper) = &setup.mapper else { continue };
         let mapper = MapperEntry::named(MAPPERS, mapper, name)?;

@@ -5,6 +5,8 @@ mod after;
 #[cfg(feature = "engine")]
 pub mod check;
 #[cfg(feature = "engine")]
+mod choice;
+#[cfg(feature = "engine")]
 pub mod compare;
 mod continued;
 mod control;
@@ -16,8 +18,10 @@ mod extent;
 pub mod findings;
 mod forget;
 pub mod ingest;
+mod ingest_one;
 mod ingest_options;
 mod keep;
+mod labels;
 pub mod map;
 pub mod map_again;
 mod mapped;
@@ -39,7 +43,11 @@ pub mod require;
 mod runs;
 mod setup;
 
+#[cfg(feature = "engine")]
+pub use choice::Choice;
 pub use control::{Control, Progress};
 pub use describe::{RecordingSummary, summary};
 pub use ingest_options::{Keep, Options as IngestOptions};
+#[cfg(feature = "engine")]
+pub use labels::label;
 pub use remove::remove;

@@ -35,7 +35,7 @@ pub fn derive_model(trace: &Trace, control: &Control) -> Result<DerivedModel> {
     let mut derivation = Reconstruction::new(facts(trace, recording, &mut names)?);
     let mut records = StoredRecords::open_in(&trace.session, recording, EventOrder::Time)?;
     let mut gaps = Gaps::read(&trace.session, recording)?;
-    control.begin(format!("deriving a model of {recording}"), count(trace.session.database(), recording));
+    control.begin(format!("deriving a model of {recording}"), count(trace.session.database(), recording)?);
     let mut passed = 0u64;
     while let Some((_, record)) = records.next_with(|_, _| {})? {
         gaps.before(record.time, |core| derivation.gap(core.map(|core| names.intern(core))));
@@ -54,8 +54,8 @@ pub fn derive_model(trace: &Trace, control: &Control) -> Result<DerivedModel> {
 }
 
 /// The number of events of a recording.
-fn count(database: &Database, recording: &str) -> u64 {
-    database.files(tables::BTF_EVENT, Some(recording)).iter().map(|file| file.rows).sum()
+fn count(database: &Database, recording: &str) -> Result<u64> {
+    Ok(database.files(tables::BTF_EVENT, Some(recording))?.iter().map(|file| file.rows).sum())
 }
 
 /// An event in words that are known; others mean nothing for a model.

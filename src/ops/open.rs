@@ -2,6 +2,7 @@
 //! read into a temporary database. Not for what is then done with it.
 
 use super::Control;
+use super::choice::Choice;
 use super::ingest::ingest;
 use super::ingest_options::Options;
 use crate::description::{Description, plan};
@@ -19,6 +20,8 @@ use tempfile::TempDir;
 pub struct OpenOptions {
     /// Time scale of the database for a file; `None`: that of the file, at least nanoseconds.
     pub time_scale: Option<TimeScale>,
+    /// Which recordings of a database.
+    pub choice: Choice,
     /// Limits of the session.
     pub session: SessionOptions,
     /// The library of SQL.
@@ -55,13 +58,14 @@ impl Trace {
             return Err(Error::usage(format!("'{name}' is neither a database nor a trace file"))
                 .hint("a recording of exports is ingested first: btfdb ingest my.db RECORDING"));
         }
-        let session = session(path, options, control)?;
+        let database = options.choice.of(Database::open(path)?)?;
+        let session = session(database, options, control)?;
         let recordings = match recording {
             Some(recording) => {
                 session.database().check_recording(Some(recording))?;
                 vec![recording.to_owned()]
             }
-            None => session.database().recordings().iter().map(|r| r.name.clone()).collect(),
+            None => session.database().recordings()?.iter().map(|r| r.name.clone()).collect(),
         };
         Ok(Self { name: name.to_owned(), session, recordings, temporary: None })
     }
@@ -76,7 +80,7 @@ impl Trace {
             Options { time_scale: options.time_scale, threads, digest: false, ..Options::default() };
         let recordings = plans.iter().map(|plan| plan.name.clone()).collect();
         ingest(Arc::new(RealDisk), &database, &plans, &ingesting, control)?;
-        let session = session(&database, options, control)?;
+        let session = session(Database::open(&database)?, options, control)?;
         Ok(Self { name: name.to_owned(), session, recordings, temporary: Some(folder) })
     }
 
@@ -124,19 +128,9 @@ impl Trace {
             }
         }
     }
-
-    /// The selected recordings, or the given one of them.
-    ///
-    /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] when the database has no recording of that name.
-    pub fn wanted<'a>(&'a self, recording: Option<&'a str>) -> Result<impl Iterator<Item = &'a str>> {
-        self.session.database().check_recording(recording)?;
-        let is_wanted = move |name: &&str| recording.is_none_or(|wanted| wanted == *name);
-        Ok(self.recordings.iter().map(String::as_str).filter(is_wanted))
-    }
 }
 
-fn session(path: &Path, options: &OpenOptions, control: &Control) -> Result<Session> {
-    let session = Session::open_with(Database::open(path)?, options.session, Arc::clone(&options.queries))?;
+fn session(database: Database, options: &OpenOptions, control: &Control) -> Result<Session> {
+    let session = Session::open_with(database, options.session, Arc::clone(&options.queries))?;
     Ok(session.with_interrupt(control.flag_shared()))
 }

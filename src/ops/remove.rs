@@ -1,22 +1,20 @@
-//! `remove`: removes a recording from a database. Not the transaction (see [`crate::store`]).
+//! `remove`: removes recordings from a database. Not the transaction (see [`crate::store`]).
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::store::{Database, Disk};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Removes a recording.
+/// Removes recordings, in one commit.
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Usage`] when there is no such recording; another writer; the disk. The database
+/// [`crate::error::ErrorKind::Usage`] when one of them is not there; another writer; the disk. The database
 /// is then unchanged.
-pub fn remove(disk: Arc<dyn Disk>, database: &Path, recording: &str) -> Result<()> {
+pub fn remove(disk: Arc<dyn Disk>, database: &Path, recordings: &[String]) -> Result<()> {
     let mut tx = Database::begin(disk, database, None)?;
-    if !tx.has_recording(recording) {
-        let names: Vec<&str> = tx.manifest().recordings.iter().map(|r| r.name.as_str()).collect();
-        return Err(Error::usage(format!("the database has no recording '{recording}'"))
-            .hint(format!("it has: {}", names.join(", "))));
+    for name in recordings {
+        tx.before().check_recording(Some(name))?;
+        tx.drop_recording(name)?;
     }
-    tx.drop_recording(recording);
     tx.commit()
 }

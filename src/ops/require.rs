@@ -17,7 +17,7 @@ pub struct Measured {
     pub time_scale: TimeScale,
 }
 
-/// Measures the requirements in `file` in a trace, or in one of its recordings.
+/// Measures the requirements in `file` in the chosen recordings of a trace.
 ///
 /// # Errors
 /// When the file is missing or has mistakes; when the trace has nothing that the requirements are about;
@@ -25,7 +25,6 @@ pub struct Measured {
 pub fn requirements(
     file: &Path,
     trace: &str,
-    recording: Option<&str>,
     options: &OpenOptions,
     control: &Arc<Control>,
 ) -> Result<Measured> {
@@ -36,7 +35,7 @@ pub fn requirements(
     let chains = known_chains(&trace.session, &requirements)?;
     trace.session = trace.session.with_chains(&chains)?;
     let mut outcomes = Vec::new();
-    for recording in trace.wanted(recording)? {
+    for recording in &trace.recordings {
         outcomes.extend(measure(&trace.session, &requirements, recording)?);
     }
     if outcomes.is_empty() {

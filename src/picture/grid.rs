@@ -42,11 +42,6 @@ impl Grid {
         self.to
     }
 
-    /// Number of columns.
-    pub fn columns(&self) -> u32 {
-        self.columns
-    }
-
     fn span(&self) -> i128 {
         i128::from(self.to) - i128::from(self.from)
     }
@@ -131,7 +126,7 @@ mod tests {
     #[test]
     fn an_empty_window_is_one_tick() {
         let grid = Grid::new(5, 5, 0);
-        assert_eq!((grid.from(), grid.to(), grid.columns()), (5, 6, 1));
+        assert_eq!((grid.from(), grid.to(), grid.columns), (5, 6, 1));
         assert!(grid.shows(5, 5) && !grid.shows(6, 6) && !grid.shows(4, 5) && grid.shows(0, 9));
         assert_eq!(Grid::new(i64::MAX, i64::MAX, 3).column(i64::MIN), 0);
     }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::columns::Columns;
 use super::grid::{Cursor, Grid};
-use super::runs::join_each;
 use super::{Mark, MarkKind, Name};
 
 /// Collects the instants of a row.
@@ -11,8 +11,10 @@ use super::{Mark, MarkKind, Name};
 pub struct Marks {
     grid: Grid,
     cursor: Cursor,
-    /// By kind and column; empty until the first mark.
-    kinds: [Vec<Option<Mark>>; MarkKind::COUNT],
+    /// By kind and column.
+    kinds: [Columns<Mark>; MarkKind::COUNT],
+    /// All of them, if nothing is merged.
+    exact: Vec<Mark>,
     count: u64,
     /// Names that were set later, for marks without a column.
     late_names: HashMap<(MarkKind, i64), Name>,
@@ -21,8 +23,8 @@ pub struct Marks {
 impl Marks {
     /// Empty, for the columns of a grid.
     pub fn new(grid: Grid) -> Self {
-        let kinds = [const { Vec::new() }; MarkKind::COUNT];
-        Self { grid, cursor: Cursor::new(grid), kinds, count: 0, late_names: HashMap::new() }
+        let (kinds, late_names) = Default::default();
+        Self { grid, cursor: Cursor::new(grid), kinds, exact: Vec::new(), count: 0, late_names }
     }
 
     /// Adds an instant; instants outside the window are ignored.
@@ -31,21 +33,12 @@ impl Marks {
             return;
         }
         self.count += 1;
-        let columns = &mut self.kinds[kind.index()];
+        let new = Mark { at, last: at, kind, name, count: 1 };
         if self.grid.is_exact() {
-            columns.push(Some(Mark { at, last: at, kind, name, count: 1 }));
+            self.exact.push(new);
             return;
         }
-        let column = self.cursor.column(at) as usize;
-        if columns.is_empty() {
-            *columns = vec![None; self.grid.columns() as usize];
-        }
-        let new = Mark { at, last: at, kind, name, count: 1 };
-        match columns.get_mut(column) {
-            Some(Some(mark)) => join(mark, new),
-            Some(none) => *none = Some(new),
-            None => {}
-        }
+        self.kinds[kind.index()].add(self.cursor.column(at), new, |new| new, join);
     }
 
     /// Names the mark of an instant, if it is the first one of its kind in its column.
@@ -54,8 +47,8 @@ impl Marks {
             self.late_names.insert((kind, at), name);
             return;
         }
-        let column = self.cursor.column(at) as usize;
-        if let Some(Some(mark)) = self.kinds[kind.index()].get_mut(column)
+        let column = self.cursor.column(at);
+        if let Some(mark) = self.kinds[kind.index()].get_mut(column)
             && mark.at == at
         {
             mark.name = Some(name);
@@ -70,18 +63,16 @@ impl Marks {
     /// Merges the marks of another collector for the same columns.
     pub fn join(&mut self, other: Self) {
         self.count += other.count;
+        self.exact.extend(other.exact);
         for (mine, theirs) in self.kinds.iter_mut().zip(other.kinds) {
-            if self.grid.is_exact() || mine.is_empty() {
-                mine.extend(theirs);
-            } else {
-                join_each(mine, theirs, join);
-            }
+            mine.join(theirs, join);
         }
     }
 
     /// The marks in order of time.
     pub fn finish(self) -> Vec<Mark> {
-        let mut marks: Vec<Mark> = self.kinds.into_iter().flatten().flatten().collect();
+        let mut marks = self.exact;
+        marks.extend(self.kinds.into_iter().flat_map(Columns::into_values));
         for mark in marks.iter_mut().filter(|mark| mark.name.is_none()) {
             mark.name = self.late_names.get(&(mark.kind, mark.at)).copied();
         }

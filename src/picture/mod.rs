@@ -7,6 +7,7 @@
 
 mod axis;
 mod chart;
+mod columns;
 mod curves;
 mod grid;
 mod marks;

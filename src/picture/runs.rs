@@ -1,7 +1,8 @@
 //! Spans of time → those that are wide enough to be seen, and for each column of the picture a summary of the
-//! others: coverage, the longest, and their number. Memory depends on the number of columns only. Not
+//! others: coverage, the longest, and their number. Memory depends on the number of columns at most. Not
 //! instants (see `marks`) or numbers (see `curves`).
 
+use super::columns::Columns;
 use super::grid::{Cursor, Grid};
 use super::{Name, Run, State};
 
@@ -40,8 +41,8 @@ struct Cell {
 pub struct Runs {
     grid: Grid,
     cursor: Cursor,
-    /// Empty until the first narrow span.
-    cells: Vec<Option<Cell>>,
+    /// The narrow ones.
+    cells: Columns<Cell>,
     wide: Vec<Span>,
 }
 
@@ -133,7 +134,7 @@ impl Cell {
 impl Runs {
     /// Empty, for the columns of a grid.
     pub fn new(grid: Grid) -> Self {
-        Self { grid, cursor: Cursor::new(grid), cells: Vec::new(), wide: Vec::new() }
+        Self { grid, cursor: Cursor::new(grid), cells: Columns::default(), wide: Vec::new() }
     }
 
     /// Adds a span; spans outside the window are ignored.
@@ -153,31 +154,20 @@ impl Runs {
             self.wide.push(span);
             return;
         }
-        if self.cells.is_empty() {
-            self.cells = vec![None; self.grid.columns() as usize];
-        }
-        let Some(cell) = self.cells.get_mut(first as usize) else { return };
-        match cell {
-            Some(cell) => cell.add(span),
-            None => *cell = Some(Cell::of(span)),
-        }
+        self.cells.add(first, span, Cell::of, Cell::add);
     }
 
     /// Merges the stretches of another collector for the same columns.
     pub fn join(&mut self, mut other: Self) {
         self.wide.append(&mut other.wide);
-        if self.cells.is_empty() {
-            self.cells = other.cells;
-        } else {
-            join_each(&mut self.cells, other.cells, |mine, theirs| mine.join(&theirs));
-        }
+        self.cells.join(other.cells, |mine, theirs| mine.join(&theirs));
     }
 
     /// The runs in order of time. Neighbouring columns of one state with similar coverage are one run.
     pub fn finish(self) -> Vec<Run> {
         let width = self.grid.begin_of(1).saturating_sub(self.grid.from()).max(1);
         let mut runs: Vec<Run> = self.wide.iter().map(Span::exact).collect();
-        runs.extend(self.cells.iter().flatten().map(Cell::run));
+        runs.extend(self.cells.values().map(Cell::run));
         runs.sort_unstable_by_key(|run| (run.begin, run.end, run.state, run.instance, run.count));
         let mut merged: Vec<Run> = Vec::with_capacity(runs.len());
         for run in runs {

@@ -61,7 +61,7 @@ pub(super) struct GraspMarks {
 /// Rows of servers and buffers.
 pub(super) fn read(context: &Context<'_>, show: &Show) -> Result<Vec<Row>> {
     let mut made = Vec::new();
-    if !context.session.database().has(tables::GRASP_EVENT, &context.recording) {
+    if !context.session.database().has(tables::GRASP_EVENT, context.recording.as_str())? {
         return Ok(made);
     }
     if show.has(RowKind::Server) {
@@ -123,7 +123,7 @@ fn buffers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
 /// Deadlines, annotations and messages of the window.
 pub(super) fn grasp_marks(context: &Context<'_>, names: &mut Interner) -> Result<GraspMarks> {
     let mut grasp_marks = GraspMarks::default();
-    if !context.session.database().has(tables::GRASP_EVENT, &context.recording) {
+    if !context.session.database().has(tables::GRASP_EVENT, context.recording.as_str())? {
         return Ok(grasp_marks);
     }
     let grid = context.grid;

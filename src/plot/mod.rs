@@ -80,7 +80,7 @@ pub(crate) struct Context<'a> {
 /// [`ErrorKind::Usage`] when there is no such recording, window, metric or type; otherwise those of a query.
 pub fn plot(session: &Session, request: &Request) -> Result<Picture> {
     let recording = request.selection.recording(session).map_err(|error| {
-        match session.database().recordings().len() > 1 && request.selection.recording.is_none() {
+        match session.database().count() > 1 && request.selection.recording.is_none() {
             true => error.hint("or draw them under each other: --recording for each of them"),
             false => error,
         }
@@ -98,7 +98,7 @@ pub fn plot(session: &Session, request: &Request) -> Result<Picture> {
         None => window(&request.selection, span)?,
     };
     let grid = Grid::new(from, to, request.columns);
-    let events = events_in(session, &recording, grid);
+    let events = events_in(session, &recording, grid)?;
     let grid = if events <= request.exact_up_to { grid.exact() } else { grid };
     let processes = processes(session, std::slice::from_ref(&recording))?;
     let context = Context { session, request, recording, processes: &processes, grid, span, events };
@@ -198,7 +198,7 @@ fn span(session: &Session, name: &str) -> Result<(i64, i64)> {
 }
 
 /// Approximate number of system events in a window: those of the files, by their share of the time.
-fn events_in(session: &Session, recording: &str, grid: Grid) -> u64 {
+fn events_in(session: &Session, recording: &str, grid: Grid) -> Result<u64> {
     let share = |file: crate::store::FileEntry| {
         let (Some(begin), Some(end)) = (file.begin_at, file.end_at) else { return file.rows };
         let (begin, end) = (i128::from(begin), i128::from(end) + 1);
@@ -206,5 +206,5 @@ fn events_in(session: &Session, recording: &str, grid: Grid) -> u64 {
         let rows = i128::from(file.rows) * inside.max(0) / (end - begin).max(1);
         u64::try_from(rows).unwrap_or(file.rows)
     };
-    session.database().files(tables::BTF_EVENT, Some(recording)).into_iter().map(share).sum()
+    Ok(session.database().files(tables::BTF_EVENT, Some(recording))?.into_iter().map(share).sum())
 }

@@ -40,7 +40,8 @@ pub fn plot_several(
     let Aligned { from, to, parts, words } = aligned(session, &request.selection, recordings, align)?;
     check_words(session, recordings, &request.selection)?;
     let of = |zero: i64| Grid::new(from.saturating_add(zero), to.saturating_add(zero), request.columns);
-    let events: u64 = parts.iter().map(|part| events_in(session, &part.recording, of(part.zero))).sum();
+    let events = parts.iter().map(|part| events_in(session, &part.recording, of(part.zero)));
+    let events: u64 = events.sum::<Result<_>>()?;
     let processes = processes(session, recordings)?;
     let mut picture = Picture {
         title: request.title.clone().unwrap_or_else(|| recordings.join(", ")),

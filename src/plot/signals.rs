@@ -25,7 +25,7 @@ pub(super) fn read(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Ro
     let new = || Signal { values: Values::new(grid, Shape::Steps), marks: Marks::new(grid), words: false };
     let mut all: BTreeMap<String, Signal> = BTreeMap::new();
     let before = Grid::new(context.span.0, grid.from(), 1);
-    if grid.from() > context.span.0 && events_in(context.session, &context.recording, before) <= MAX_BEFORE {
+    if grid.from() > context.span.0 && events_in(context.session, &context.recording, before)? <= MAX_BEFORE {
         let sql = "SELECT target, last_value(note ORDER BY time, seq) AS note, max(time) AS time
             FROM btf_event
             WHERE recording = $recording AND time < $from AND is_type(target_type, 'SIG') AND is_action(action, 'write')

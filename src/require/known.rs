@@ -5,7 +5,7 @@ use super::{Requirements, Verdict};
 use crate::chain::{Chain, ChainStep};
 use crate::engine::Session;
 use crate::error::{ErrorKind, Result, did_you_mean};
-use crate::schema::{TableSpec, tables};
+use crate::schema::tables;
 use crate::selection::kinds::{Kinds, described, described_only};
 use crate::selection::steps::{mark_silent, sentence, silent};
 use std::cell::OnceCell;
@@ -85,7 +85,7 @@ impl<'a> Known<'a> {
             (tables::PROCESS_STATE, "SELECT DISTINCT core FROM process_state WHERE core IS NOT NULL"),
             (tables::ENTITY, "SELECT DISTINCT entity FROM entity WHERE type = 'C'"),
         ] {
-            if self.has(table) {
+            if self.session.database().rows(table) > 0 {
                 cores.extend(self.session.names(sql, &[])?);
             }
             if table.name == tables::PROCESS_STATE.name && cores.iter().any(|core| core == name) {
@@ -131,7 +131,7 @@ impl<'a> Known<'a> {
                    UNION SELECT core FROM process_state WHERE core IS NOT NULL";
         if self.measured.get().is_none() {
             let mut names: BTreeSet<String> = self.session.names(sql, &[])?.into_iter().collect();
-            if self.has(tables::ENTITY) {
+            if self.session.database().rows(tables::ENTITY) > 0 {
                 // The name that cores share for their handlers (rule I9 of docs/mapping.md).
                 let shared = "SELECT DISTINCT entity FROM entity WHERE type = 'I' AND occurs";
                 names.extend(self.session.names(shared, &[])?);
@@ -139,11 +139,6 @@ impl<'a> Known<'a> {
             return Ok(self.measured.get_or_init(|| names));
         }
         Ok(self.measured.get_or_init(BTreeSet::new))
-    }
-
-    fn has(&self, table: &TableSpec) -> bool {
-        let database = self.session.database();
-        database.recordings().iter().any(|r| database.has(table, &r.name))
     }
 
     fn described(&self) -> Result<&BTreeSet<String>> {

@@ -27,11 +27,7 @@ impl Kinds {
     /// # Errors
     /// Those of a query.
     pub fn of(session: &Session, recording: Option<&str>, word: &str) -> Result<Self> {
-        let here = |table: &TableSpec| {
-            let database = session.database();
-            let mut named = database.recordings().iter().map(|r| r.name.as_str());
-            named.any(|name| recording.is_none_or(|one| one == name) && database.has(table, name))
-        };
+        let here = |table: &TableSpec| session.database().has(table, recording);
         let (is, name) = match pattern::is_pattern(word) {
             true => ("LIKE", pattern::like(word)),
             false => ("=", word.to_owned()),
@@ -39,7 +35,7 @@ impl Kinds {
         let params =
             [("recording", recording.map_or(Param::Null, Param::from)), ("name", Param::from(name.as_str()))];
         let types = |table: &TableSpec, column: &str, ty: &str, rest: &str| {
-            match here(table) {
+            match here(table)? {
             true => session.names(
                 &format!(
                     "SELECT DISTINCT {ty} AS type FROM {} WHERE ($recording IS NULL OR recording = $recording) \
@@ -117,12 +113,11 @@ pub(crate) fn never_ran(session: &Session, recordings: &[String], words: &[Strin
 /// Those of a query.
 pub(crate) fn described(session: &Session) -> Result<BTreeSet<String>> {
     let database = session.database();
-    let has = |table: &TableSpec| database.recordings().iter().any(|r| database.has(table, &r.name));
     let mut names = BTreeSet::new();
-    if has(tables::ENTITY) {
+    if database.rows(tables::ENTITY) > 0 {
         names.extend(session.names("SELECT DISTINCT entity FROM entity", &[])?);
     }
-    if has(tables::BTF_LINE) {
+    if database.rows(tables::BTF_LINE) > 0 {
         let sql = "SELECT text FROM btf_line WHERE kind IN ('table_row', 'parameter') \
                    OR (kind = 'comment' AND starts_with(text, $known))";
         for line in session.names(sql, &[("known", remark::KNOWN.into())])? {

@@ -71,8 +71,8 @@ impl Selection {
         recording: &str,
     ) -> Result<(Self, Vec<String>)> {
         let (mut all, mut notes) = (self.clone(), Vec::new());
-        let both = [tables::ENTITY, tables::PROCESS_INSTANCE];
-        if all.entities.is_empty() || !both.iter().all(|table| session.database().has(table, recording)) {
+        let has = |table| session.database().has(table, recording);
+        if all.entities.is_empty() || !has(tables::ENTITY)? || !has(tables::PROCESS_INSTANCE)? {
             return Ok((all, notes));
         }
         let of = |sql: &str| session.names(sql, &[("recording", recording.into())]);
@@ -114,7 +114,7 @@ pub(crate) fn check_names(session: &Session, recording: &str, names: &[String]) 
         };
         let params = [("recording", Param::from(recording)), ("name", Param::from(like.as_str()))];
         let mut found = false;
-        for (table, column) in places(session, recording) {
+        for (table, column) in places(session, recording)? {
             let sql = format!(
                 "SELECT {column} FROM {table} WHERE recording = $recording AND {column} {is} $name LIMIT 1"
             );
@@ -154,7 +154,7 @@ pub(crate) fn in_any(recordings: &[String], check: &dyn Fn(&str) -> Result<()>) 
 
 fn known_names(session: &Session, recording: &str) -> Result<BTreeSet<String>> {
     let mut known = BTreeSet::new();
-    for (table, column) in places(session, recording) {
+    for (table, column) in places(session, recording)? {
         let sql = format!("SELECT DISTINCT {column} FROM {table} WHERE recording = $recording");
         known.extend(session.names(&sql, &[("recording", recording.into())])?);
     }
@@ -162,19 +162,17 @@ fn known_names(session: &Session, recording: &str) -> Result<BTreeSet<String>> {
 }
 
 /// Tables that the recording has, and their columns of names.
-fn places<'a>(
-    session: &'a Session,
-    recording: &'a str,
-) -> impl Iterator<Item = (&'static str, &'static str)> + 'a {
-    let here = NAMED.iter().filter(|(table, _)| session.database().has(table, recording));
-    here.flat_map(|(table, columns)| columns.iter().map(|column| (table.name, *column)))
+fn places(session: &Session, recording: &str) -> Result<Vec<(&'static str, &'static str)>> {
+    let Some(recording) = session.database().recording(recording)? else { return Ok(Vec::new()) };
+    let here = NAMED.iter().filter(|(table, _)| recording.has(table));
+    Ok(here.flat_map(|(table, columns)| columns.iter().map(|column| (table.name, *column))).collect())
 }
 
 /// Fails for a word that is no type of BTF, and if no event of the recording is of any of the types.
 pub(crate) fn check_types(session: &Session, recording: &str, words: &[String]) -> Result<()> {
     // Cores have no events, and tables that are read as they are have no types.
     let is_core = |word: &String| EntityType::parse_tolerant(word) == Some(EntityType::Core);
-    let here = session.database().has(tables::BTF_EVENT, recording);
+    let here = session.database().has(tables::BTF_EVENT, recording)?;
     if !here || words.is_empty() || words.iter().any(is_core) {
         return words.iter().try_for_each(|word| check_word(word));
     }

@@ -13,7 +13,7 @@ use super::disk::DiskFile;
 /// The number of bytes read and written at once.
 const BUFFER: usize = 128 * 1024;
 
-/// Size in bytes and checksum of a file, as the manifest has them.
+/// Size in bytes and checksum of a file, as the log has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seal {
     pub(super) bytes: u64,

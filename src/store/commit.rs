@@ -1,64 +1,139 @@
 //! The commit of a transaction. A database is either the old one or the new one, always and after any
 //! failure:
 //!
-//! 1. New files lie in the staging folder, synced, under names that no glob for Parquet files finds.
-//! 2. The new manifest is written next to the old one, synced, and renamed over it: **this is the commit.**
-//!    It names the new files by their final paths, and has their staged paths and the old files to
-//!    remove.
-//! 3. The files are moved, the old ones removed, and the manifest is written again without that list.
+//! 1. New files lie in the folder of their writer, synced, under names that no glob for Parquet files finds.
+//! 2. Under the lock: the log is read again. If another writer has changed one of the recordings meanwhile,
+//!    the commit fails; otherwise it takes the next number.
+//! 3. The commit is written into the folder of the writer, and its files are moved into their places.
+//! 4. The commit is moved into the log, if there is none of that number: **this is the commit.**
+//! 5. Files that it takes out of the database are moved out of sight, a checkpoint may be due, and the folder
+//!    of the writer is removed.
 //!
-//! Step 3 can be interrupted anywhere and repeated, if need be by the next writer. Until then, readers look
-//! in both places.
+//! A process that dies in step 3 leaves files in places where other engines find them; the next writer moves
+//! them back out, and until then `verify` says so. Step 5 can be repeated by the next writer.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use super::folder::Folder;
-use super::layout::{self, MANIFEST, NEXT_MANIFEST, STAGING};
-use super::manifest::Manifest;
-use crate::error::Result;
+use super::layout::{self, LOG, TIP};
+use super::log::{Commit, Snapshot, due_level, write_checkpoint};
+use super::open;
+use super::recording::Recording;
+use super::staging::Staging;
+use crate::error::{Error, Result};
 
-/// Steps 1 and 2. After an error, nothing has changed.
-pub(super) fn publish(folder: &Folder, manifest: &Manifest) -> Result<()> {
-    if folder.exists(STAGING)? {
-        folder.sync_tree(STAGING)?;
-    }
-    folder.sync("")?;
-    replace_manifest(folder, manifest)
-}
-
-/// Step 3. After an error, it can be called again.
-pub(super) fn settle(folder: &Folder, manifest: &Manifest) -> Result<Manifest> {
-    // The commit must survive a power cut before anything it replaces is removed.
-    folder.sync("")?;
+/// Steps 3 and 4. `moves` has, for each new file, where it is and where it belongs. After an error, nothing
+/// has changed for readers; [`finish`] tidies up.
+pub(super) fn publish(
+    folder: &Folder,
+    staging: &Staging,
+    commit: &Commit,
+    moves: &[(String, String)],
+) -> Result<()> {
+    let number = commit.head.number;
+    folder.write(&staging.commit(), &commit.to_json()?)?;
+    folder.sync_tree(staging.name())?;
     let mut changed = BTreeSet::from([""]);
-    for (from, to) in manifest.moves() {
-        // Missing: moved by an earlier call, or removed from outside, which `verify` reports.
-        if folder.exists(from)? {
-            folder.rename(from, to)?;
-        }
+    for (from, to) in moves {
+        folder.rename(from, to)?;
         changed.extend(layout::folders_of(to));
     }
+    folder.create_parents(TIP)?;
     changed.iter().try_for_each(|f| folder.sync(f))?;
-    for path in &manifest.removals {
-        folder.remove_file(path)?;
-        folder.remove_empty_parents(path)?;
-    }
-    let settled = manifest.settled();
-    if settled != *manifest {
-        replace_manifest(folder, &settled)?;
-        folder.sync("")?;
-    }
-    sweep(folder)?;
-    Ok(settled)
+    folder.publish(&staging.commit(), &layout::commit(number))?;
+    folder.sync(LOG)
 }
 
-/// Removes the files of transactions that were not committed.
-pub(super) fn sweep(folder: &Folder) -> Result<()> {
-    folder.remove_tree(STAGING)?;
-    folder.remove_file(NEXT_MANIFEST)
+/// Step 5, or the way back if the commit was not made. After an error, it can be called again, by any writer
+/// that holds the lock.
+pub(super) fn finish(folder: &Folder, staging: &Staging) -> Result<()> {
+    if let Some((commit, is_made)) = begun(folder.root(), staging)? {
+        if is_made {
+            settle(folder, staging, &commit)?;
+        } else {
+            take_back(folder, staging, &commit)?;
+        }
+    }
+    staging.remove(folder)
 }
 
-fn replace_manifest(folder: &Folder, manifest: &Manifest) -> Result<()> {
-    folder.write(NEXT_MANIFEST, &manifest.to_json()?)?;
-    folder.rename(NEXT_MANIFEST, MANIFEST)
+/// Does what writers that are gone have left to do. The caller holds the lock.
+pub(super) fn recover(folder: &Folder) -> Result<()> {
+    Staging::left_behind(folder)?.iter().try_for_each(|staging| finish(folder, staging))
+}
+
+/// The commit that a writer has begun to publish, and whether it is in the log.
+pub(super) fn begun(root: &Path, staging: &Staging) -> Result<Option<(Commit, bool)>> {
+    let path = root.join(staging.commit());
+    let Some(json) = open::content(&path)? else { return Ok(None) };
+    // Cut off while it was written: nothing was moved yet.
+    let Ok(commit) = Commit::parse(&json, &path) else { return Ok(None) };
+    let in_log = open::content(&root.join(layout::commit(commit.head.number)))?;
+    let is_made = in_log.is_some_and(|made| made == json);
+    Ok(Some((commit, is_made)))
+}
+
+/// The new files of a commit that was not made. No other writer has changed its recordings: each one calls
+/// [`recover`] first.
+pub(super) fn strays(root: &Path, commit: &Commit) -> Result<Vec<String>> {
+    let tip = Snapshot::open(root)?;
+    let mut strays = Vec::new();
+    for put in &commit.puts {
+        let live = match &tip {
+            Some(tip) => tip.recording(&put.name)?,
+            None => None,
+        };
+        let live: BTreeSet<&str> = live.iter().flat_map(|live| Recording::paths(live)).collect();
+        strays.extend(put.paths().filter(|path| !live.contains(path)).map(str::to_owned));
+    }
+    Ok(strays)
+}
+
+fn take_back(folder: &Folder, staging: &Staging, commit: &Commit) -> Result<()> {
+    for path in strays(folder.root(), commit)? {
+        folder.remove_file(&path)?;
+        folder.remove_empty_parents(&path)?;
+    }
+    folder.remove_file(&staging.commit())
+}
+
+fn settle(folder: &Folder, staging: &Staging, commit: &Commit) -> Result<()> {
+    let number = commit.head.number;
+    for path in &commit.freed {
+        if folder.exists(path)? {
+            folder.rename(path, &layout::removed(number, path))?;
+            folder.remove_empty_parents(path)?;
+        }
+    }
+    let staged = staging.place("log");
+    folder.write(&staged, format!("{number}\n").as_bytes())?;
+    folder.rename(&staged, TIP)?;
+    match due_level(number) {
+        Some(level) => write_checkpoint(folder, number, level, &staged),
+        None => Ok(()),
+    }
+}
+
+/// Fails if a commit after that of `base` has changed one of the recordings `names`.
+pub(super) fn check_conflicts<'a>(
+    folder: &Folder,
+    base: &Snapshot,
+    tip: &Snapshot,
+    names: impl Fn(&str) -> bool + 'a,
+) -> Result<()> {
+    for number in base.head().number + 1..=tip.head().number {
+        let path = folder.path(&layout::commit(number));
+        let json = open::content(&path)?.ok_or_else(|| {
+            Error::database("a commit of the log is gone: this one has been in the making for too long")
+                .at(&path)
+                .hint("try again")
+        })?;
+        let commit = Commit::parse(&json, &path)?;
+        if let Some(name) = commit.names().find(|name| names(name)) {
+            let message = format!("another btfdb has just changed the recording '{name}'");
+            return Err(Error::database(message).hint("nothing was written; try again"));
+        }
+    }
+    Ok(())
 }

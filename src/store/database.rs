@@ -1,21 +1,24 @@
-//! A database as a reader sees it: one manifest that does not change. Not for writing (see [`Transaction`]).
+//! A database as a reader sees it: one state that does not change. Not for writing (see
+//! `transaction`).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::disk::Disk;
-use super::manifest::{FileEntry, Manifest, RecordingEntry};
-use super::transaction::Transaction;
+use super::layout::{LOG, TIP};
+use super::log::{Snapshot, numbers};
+use super::open;
+use super::recording::{FileEntry, Recording};
 use crate::error::{Error, Result};
 use crate::schema::TableSpec;
 use crate::time::{TimeScale, check_order, format_duration};
 
-/// A snapshot of a database. Readers take no lock and never wait. If a recording is removed or replaced
-/// meanwhile, its files are gone: that is an error, but a reader never gets the rows of another state.
+/// A snapshot of a database. Readers take no lock and never wait. What is removed or replaced meanwhile stays
+/// readable until [`super::vacuum`] deletes it; a reader never gets the rows of another state. Opening reads
+/// little, however many recordings there are: each is looked up when it is asked for.
 #[derive(Debug, Clone)]
 pub struct Database {
     root: PathBuf,
-    manifest: Manifest,
+    snapshot: Arc<Snapshot>,
 }
 
 impl Database {
@@ -24,23 +27,25 @@ impl Database {
     /// # Errors
     /// [`crate::error::ErrorKind::Database`] when there is none, or it is of another version, or damaged.
     pub fn open(path: &Path) -> Result<Self> {
-        Ok(Self { root: path.to_path_buf(), manifest: Manifest::read(path)? })
+        match Snapshot::open(path)? {
+            Some(snapshot) => Ok(Self::of(path, Arc::new(snapshot))),
+            None => Err(none_at(path)),
+        }
+    }
+
+    pub(super) fn of(root: &Path, snapshot: Arc<Snapshot>) -> Self {
+        Self { root: root.to_path_buf(), snapshot }
+    }
+
+    /// The same state with some of its recordings only.
+    #[must_use]
+    pub fn only(&self, recordings: Vec<Arc<Recording>>) -> Self {
+        Self { root: self.root.clone(), snapshot: Arc::new(self.snapshot.only(recordings)) }
     }
 
     /// Whether there is a database at `path`.
     pub fn is_at(path: &Path) -> bool {
-        path.join(super::layout::MANIFEST).is_file()
-    }
-
-    /// Begins to change a database, or to make a new one when `time_scale_if_new` says how. Fails with
-    /// [`crate::error::ErrorKind::Database`] when another writer is at work, when there is no database and
-    /// none may be made, or when the folder holds something else.
-    pub fn begin(
-        disk: Arc<dyn Disk>,
-        path: &Path,
-        time_scale_if_new: Option<TimeScale>,
-    ) -> Result<Transaction> {
-        Transaction::begin(disk, path, time_scale_if_new)
+        path.join(TIP).is_file() || numbers(path).is_ok_and(|numbers| !numbers.is_empty())
     }
 
     /// The folder of the database.
@@ -48,19 +53,55 @@ impl Database {
         &self.root
     }
 
-    /// What the database holds.
-    pub fn manifest(&self) -> &Manifest {
-        &self.manifest
+    /// Number of commits so far.
+    pub fn generation(&self) -> u64 {
+        self.snapshot.head().number
+    }
+
+    /// Program that made the last commit, with its version.
+    pub fn creator(&self) -> &str {
+        &self.snapshot.head().creator
     }
 
     /// Unit of every tick in the database.
     pub fn time_scale(&self) -> TimeScale {
-        self.manifest.time_scale
+        self.snapshot.head().time_scale
     }
 
-    /// The recordings, in the order in which they came.
-    pub fn recordings(&self) -> &[RecordingEntry] {
-        &self.manifest.recordings
+    /// Number of recordings.
+    pub fn count(&self) -> u64 {
+        self.snapshot.head().recordings
+    }
+
+    /// Number of rows of a table, in all recordings.
+    pub fn rows(&self, table: &TableSpec) -> u64 {
+        self.snapshot.head().rows.get(table.name).copied().unwrap_or(0)
+    }
+
+    /// The recording of that name. Reads the part of the log that can have it.
+    ///
+    /// # Errors
+    /// When the log cannot be read, or is damaged.
+    pub fn recording(&self, name: &str) -> Result<Option<Arc<Recording>>> {
+        self.snapshot.recording(name)
+    }
+
+    /// All recordings, in the order in which they came. Reads the whole log, once: ask for one recording
+    /// where one is enough.
+    ///
+    /// # Errors
+    /// When the log cannot be read, or is damaged.
+    pub fn recordings(&self) -> Result<&[Arc<Recording>]> {
+        self.snapshot.recordings()
+    }
+
+    /// Names of recordings that begin with `prefix`, in order, `max` at most. Reads only the part of the log
+    /// that can have them.
+    ///
+    /// # Errors
+    /// When the log cannot be read, or is damaged.
+    pub fn names(&self, prefix: &str, max: usize) -> Result<Vec<String>> {
+        self.snapshot.names(prefix, max)
     }
 
     /// Fails if `recording` is not in the database.
@@ -68,7 +109,13 @@ impl Database {
     /// # Errors
     /// [`crate::error::ErrorKind::Usage`], with a suggestion.
     pub fn check_recording(&self, recording: Option<&str>) -> Result<()> {
-        recording.map_or(Ok(()), |name| self.manifest.check_recording(name))
+        let Some(name) = recording else { return Ok(()) };
+        if self.recording(name)?.is_some() {
+            return Ok(());
+        }
+        let names = self.recordings()?.iter().map(|r| r.name.as_str());
+        let error = Error::usage(format!("there is no recording '{name}'"));
+        Err(error.hint_near(name, names, |all| format!("the recordings are: {all}")))
     }
 
     /// Fails if a window of time, from `from` to before `to` in ticks, has no instant of a recording, or of
@@ -78,9 +125,12 @@ impl Database {
     /// [`crate::error::ErrorKind::Usage`] when it does not end after it begins, or lies outside.
     pub fn check_window(&self, recording: Option<&str>, from: Option<i64>, to: Option<i64>) -> Result<()> {
         check_order(from, to).map_err(Error::usage)?;
+        if from.is_none() && to.is_none() {
+            return Ok(());
+        }
         let (begin, end) = (from.unwrap_or(i64::MIN), to.unwrap_or(i64::MAX));
-        let wanted = self.recordings().iter().filter(|r| recording.is_none_or(|name| r.name == name));
-        let spans: Vec<_> = wanted.filter_map(|r| Some((r, r.begin_at.zip(r.end_at)?))).collect();
+        let wanted = self.some_recordings(recording)?;
+        let spans: Vec<_> = wanted.iter().filter_map(|r| Some((r, r.begin_at.zip(r.end_at)?))).collect();
         if spans.is_empty() || spans.iter().any(|(_, (first, last))| begin <= *last && end >= *first) {
             return Ok(());
         }
@@ -91,24 +141,59 @@ impl Database {
         Err(Error::usage("the window lies outside the recording").hint(lasts.collect::<Vec<_>>().join("; ")))
     }
 
-    /// The files of a table, of one recording or of all, in order.
-    pub fn files(&self, table: &TableSpec, recording: Option<&str>) -> Vec<FileEntry> {
-        self.manifest.files_of(table, recording).cloned().collect()
+    /// The recording of that name, if there is one, or all.
+    fn some_recordings(&self, name: Option<&str>) -> Result<Vec<Arc<Recording>>> {
+        match name {
+            Some(name) => Ok(self.recording(name)?.into_iter().collect()),
+            None => Ok(self.recordings()?.to_vec()),
+        }
     }
 
-    /// Whether a recording has rows of a table.
-    pub fn has(&self, table: &TableSpec, recording: &str) -> bool {
-        self.manifest.files_of(table, Some(recording)).next().is_some()
+    /// The files of a table, of one recording or of all, by recording and core.
+    ///
+    /// # Errors
+    /// When the log cannot be read, or is damaged.
+    pub fn files(&self, table: &TableSpec, recording: Option<&str>) -> Result<Vec<FileEntry>> {
+        let mut owners = self.some_recordings(recording)?;
+        owners.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(owners.iter().flat_map(|owner| owner.files_of(table)).cloned().collect())
     }
 
-    /// Where a file lies now. Ask shortly before opening it: a commit may just be moving it into place.
+    /// Whether a recording, or any of them, has rows of a table.
+    ///
+    /// # Errors
+    /// When the log cannot be read, or is damaged.
+    pub fn has<'a>(&self, table: &TableSpec, recording: impl Into<Option<&'a str>>) -> Result<bool> {
+        match recording.into() {
+            Some(name) => Ok(self.recording(name)?.is_some_and(|owner| owner.has(table))),
+            None => Ok(self.rows(table) > 0),
+        }
+    }
+
+    /// Where a file lies now. Ask shortly before opening it: a commit may take it out of its place.
     pub fn path_of(&self, file: &FileEntry) -> PathBuf {
-        self.place(&file.path, file.staged.as_deref())
+        open::place(&self.root, &file.path)
     }
 
-    /// Staged files win: the place of a blob can still hold the one that it replaces.
-    pub(super) fn place(&self, path: &str, staged: Option<&str>) -> PathBuf {
-        let staged = staged.map(|s| self.root.join(s)).filter(|s| s.exists());
-        staged.unwrap_or_else(|| self.root.join(path))
+    /// Where a file, whose path is relative to the database, is kept that a commit took out of its place.
+    #[cfg(feature = "engine")]
+    pub(crate) fn kept(&self, path: &Path) -> Option<PathBuf> {
+        open::kept(&self.root, path)
     }
+}
+
+/// Says why there is no database at `path`.
+fn none_at(path: &Path) -> Error {
+    let shown = path.display();
+    if path.join("manifest.json").is_file() {
+        return Error::database("the database has a format before 6, and this btfdb reads format 6")
+            .at(path)
+            .hint("use the older btfdb that wrote it, or ingest the recordings again");
+    }
+    if path.is_dir() {
+        return Error::database(format!("'{shown}' is not a btfdb database"))
+            .hint(format!("a database is a folder with a folder {LOG}; `btfdb ingest` makes one"));
+    }
+    let what = if path.exists() { "is a file, not a database" } else { "does not exist" };
+    Error::database(format!("'{shown}' {what}")).hint("`btfdb ingest DB INPUT...` makes a database")
 }

@@ -18,6 +18,8 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn open_lock(&self, path: &Path) -> io::Result<File>;
     /// Renames a file, over another one if need be, in one step.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a file a second name, in one step; fails if there is a file of that name.
+    fn publish(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove_file(&self, path: &Path) -> io::Result<()>;
     /// Removes an empty folder.

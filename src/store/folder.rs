@@ -60,6 +60,12 @@ impl Folder {
         self.disk.rename(&self.path(from), &to).map_err(|e| Error::io("move a file to", to, e))
     }
 
+    /// Moves a file to a place where none is, in one step; fails if there is one.
+    pub(super) fn publish(&self, from: &str, to: &str) -> Result<()> {
+        let (from, to) = (self.path(from), self.path(to));
+        self.disk.publish(&from, &to).map_err(|e| Error::io("make", to, e))
+    }
+
     /// Removes a file; fine when it is gone already.
     pub(super) fn remove_file(&self, name: &str) -> Result<()> {
         let path = self.path(name);
@@ -76,6 +82,9 @@ impl Folder {
     pub(super) fn remove_empty_parents(&self, name: &str) -> Result<()> {
         for folder in layout::folders_of(name) {
             let path = self.path(folder);
+            if !path.exists() {
+                continue;
+            }
             if !is_empty(&path) {
                 break;
             }
@@ -102,7 +111,8 @@ impl Folder {
         self.sync(name)
     }
 
-    fn create_parents(&self, name: &str) -> Result<()> {
+    /// Creates the folders around `name`.
+    pub(super) fn create_parents(&self, name: &str) -> Result<()> {
         let path = layout::folders_of(name).next().map_or_else(|| self.root.clone(), |f| self.path(f));
         if path.is_dir() {
             return Ok(());

@@ -3,14 +3,19 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{TableSpec, table};
 
-/// Names every live file; a database is what this file says.
-pub(super) const MANIFEST: &str = "manifest.json";
-/// The next manifest while it is being written.
-pub(super) const NEXT_MANIFEST: &str = "manifest.json.tmp";
-/// Held by the only writer.
+/// The folder of the log: a database is what it says.
+pub(super) const LOG: &str = "log";
+/// The number of a commit that is not long ago, to begin looking for the newest one.
+pub(super) const TIP: &str = "log/tip";
+/// Held during a commit.
 pub(super) const LOCK: &str = ".lock";
-/// Holds what is not committed yet; hidden, and no file in it ends in `.parquet`, so that no glob finds it.
+/// Holds what is not committed yet, in one folder per writer; hidden, and no file in it ends in `.parquet`,
+/// so that no glob finds it.
 pub(super) const STAGING: &str = ".staging";
+/// Holds what commits took out, for readers of older states; hidden, and no file in it ends in `.parquet`.
+pub(super) const REMOVED: &str = ".removed";
+/// The end of their names.
+pub(super) const KEPT: &str = ".removed";
 
 /// Longest partition value in a path, in bytes; file systems allow 255 for the whole `NAME=VALUE`.
 const MAX_VALUE: usize = 200;
@@ -35,23 +40,51 @@ pub(super) fn part(folder: &str, number: u32) -> String {
     format!("{folder}/part-{number:05}.parquet")
 }
 
-pub(super) fn part_number(path: &str) -> Option<u32> {
-    path.rsplit_once("/part-")?.1.strip_suffix(".parquet")?.parse().ok()
-}
-
-/// The path of a blob, `state/recording=idle/state.json`. Fails for names that cannot be in it.
-pub(super) fn blob(kind: &str, recording: &str, name: &str) -> Result<String> {
+/// The path of a blob, `state/recording=idle/state-00000.json`. Fails for names that cannot be in it.
+pub(super) fn blob(kind: &str, recording: &str, name: &str, number: u32) -> Result<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let word = |w: &str| w.starts_with(|c: char| c.is_ascii_alphabetic()) && w.chars().all(plain);
     if !word(kind) || !word(name) || table(kind).is_some() || name.ends_with(".parquet") {
         return Err(Error::new(ErrorKind::Bug, format!("'{kind}/{name}' is no place for a blob")));
     }
-    Ok(format!("{kind}/recording={}/{name}", encode(recording)?))
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "bin"));
+    Ok(format!("{kind}/recording={}/{stem}-{number:05}.{extension}", encode(recording)?))
 }
 
-/// Where `path` is staged for the commit of `generation`.
-pub(super) fn staged(generation: u64, path: &str) -> String {
-    format!("{STAGING}/{generation}/{path}.staged")
+/// What the numbers of a blob are counted under.
+pub(super) fn blob_key(kind: &str, name: &str) -> String {
+    format!("{kind}/{name}")
+}
+
+/// The number in the path of a part or of a blob.
+pub(super) fn number(path: &str) -> Option<u32> {
+    let (_, name) = path.rsplit_once('/')?;
+    name.rsplit_once('-')?.1.split_once('.')?.0.parse().ok()
+}
+
+/// The file of a commit.
+pub(super) fn commit(number: u64) -> String {
+    format!("{LOG}/{number:020}.json")
+}
+
+/// The checkpoint of a level that ends with a commit.
+pub(super) fn checkpoint(number: u64, level: u32) -> String {
+    format!("{LOG}/{number:020}.{level}.checkpoint")
+}
+
+/// The number of a commit, and the level of a checkpoint or 0, by the name of a file in the log.
+pub(super) fn number_in_log(name: &str) -> Option<(u64, u32)> {
+    let (number, rest) = name.split_once('.')?;
+    let number = number.parse().ok().filter(|_| number.len() == 20)?;
+    match rest.strip_suffix(".checkpoint") {
+        Some(level) => Some((number, level.parse().ok().filter(|level| *level > 0)?)),
+        None => (rest == "json").then_some((number, 0)),
+    }
+}
+
+/// Where `path` is kept after the commit of that number took it out.
+pub(super) fn removed(number: u64, path: &str) -> String {
+    format!("{REMOVED}/{number}/{path}{KEPT}")
 }
 
 /// True for a relative path that stays inside the database.
@@ -94,8 +127,8 @@ mod tests {
     fn paths_are_hive_partitions() {
         let path = part(&folder(DATA_EVENT, "engine-idle", Some("Core_0")).unwrap(), 0);
         assert_eq!(path, "data_event/recording=engine-idle/core=Core_0/part-00000.parquet");
-        assert_eq!(part_number(&path), Some(0));
-        assert_eq!(part_number("btf_event/recording=part-1/x.parquet"), None);
+        assert_eq!(number(&path), Some(0));
+        assert_eq!(number("btf_event/recording=part-1/x.parquet"), None);
         assert_eq!(folder(BTF_EVENT, "a b/ü=%", None).unwrap(), "btf_event/recording=a%20b%2Fü%3D%25");
     }
 
@@ -109,9 +142,19 @@ mod tests {
 
     #[test]
     fn blobs_have_plain_names() {
-        assert_eq!(blob("state", "a", "state.json").unwrap(), "state/recording=a/state.json");
+        let path = blob("state", "a", "state.json", 7).unwrap();
+        assert_eq!((path.as_str(), number(&path)), ("state/recording=a/state-00007.json", Some(7)));
         for (kind, name) in [("btf_event", "x"), ("..", "x"), ("state", "../x"), ("state", "x.parquet")] {
-            assert!(blob(kind, "a", name).is_err(), "{kind}/{name}");
+            assert!(blob(kind, "a", name, 0).is_err(), "{kind}/{name}");
+        }
+    }
+
+    #[test]
+    fn files_of_the_log_have_numbers() {
+        let of = |path: &str| number_in_log(path.strip_prefix("log/").unwrap());
+        assert_eq!((of(&commit(17)), of(&checkpoint(16, 1))), (Some((17, 0)), Some((16, 1))));
+        for other in ["tip", "17.json", "00000000000000000017.0.checkpoint", "00000000000000000017.tmp"] {
+            assert_eq!(number_in_log(other), None, "{other}");
         }
     }
 

@@ -1,41 +1,58 @@
-//! The lock of the only writer. The operating system releases it when the process ends, in whatever way, so
-//! that no stale lock remains. Readers need none.
+//! Locks on files. The operating system releases them when the process ends, in whatever way, so that no
+//! stale lock remains. Readers need none.
 
-use std::fs::{self, File, TryLockError};
-use std::io::Write as _;
+use std::fs::{File, TryLockError};
+use std::io;
 use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use super::folder::Folder;
 use super::layout::LOCK;
 use crate::error::{Error, Result};
 
-/// The right to write, until it is dropped.
+/// How long a writer waits for the commit of another one.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The right to do something that only one may do, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Takes the lock of a database. Fails when another process, or another part of this one, has it.
-    pub(super) fn take(folder: &Folder) -> Result<Self> {
-        let path = folder.path(LOCK);
-        let mut file = folder.disk().open_lock(&path).map_err(|e| Error::io("open", &path, e))?;
-        match file.try_lock() {
-            Ok(()) if is_the_file_at(&file, &path) => {}
-            Ok(()) | Err(TryLockError::WouldBlock) => return Err(busy(folder.root(), &path)),
-            Err(TryLockError::Error(e)) => return Err(Error::io("lock", &path, e)),
-        }
-        // For the message of the second writer only; the lock holds without it.
-        let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
-        Ok(Self { _file: file })
+    /// The right to commit. Waits while another process, or another part of this one, has it.
+    pub(super) fn for_commit(folder: &Folder) -> Result<Self> {
+        Self::within(folder, PATIENCE)
     }
-}
 
-fn busy(root: &Path, lock: &Path) -> Error {
-    let holder = fs::read_to_string(lock).ok().and_then(|pid| pid.trim().parse::<u32>().ok());
-    let holder = holder.map_or_else(String::new, |pid| format!(" (process {pid})"));
-    Error::database(format!("another btfdb{holder} is writing to '{}'", root.display()))
-        .hint("try again when it is done; the lock ends with the process that holds it")
+    fn within(folder: &Folder, patience: Duration) -> Result<Self> {
+        let begun = Instant::now();
+        loop {
+            if let Some(lock) = Self::try_take(folder, LOCK)? {
+                return Ok(lock);
+            }
+            if begun.elapsed() > patience {
+                let root = folder.root().display();
+                return Err(Error::database(format!("another btfdb is writing to '{root}' for long"))
+                    .hint("try again when it is done; the lock ends with the process that holds it"));
+            }
+            sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Takes the lock of a file, which is made if need be; `None` when another has it.
+    pub(super) fn try_take(folder: &Folder, name: &str) -> Result<Option<Self>> {
+        folder.create_parents(name)?;
+        let path = folder.path(name);
+        let file = folder.disk().open_lock(&path).map_err(|e| Error::io("open", &path, e))?;
+        match file.try_lock() {
+            Ok(()) => Ok(is_the_file_at(&file, &path).then_some(Self { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Interrupted => Ok(None),
+            Err(TryLockError::Error(e)) => Err(Error::io("lock", &path, e)),
+        }
+    }
 }
 
 /// False if the file was removed between opening and locking: a writer that gives up the creation of a
@@ -44,7 +61,7 @@ fn busy(root: &Path, lock: &Path) -> Error {
 fn is_the_file_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let here = file.metadata().map(|m| (m.dev(), m.ino()));
-    let there = fs::metadata(path).map(|m| (m.dev(), m.ino()));
+    let there = std::fs::metadata(path).map(|m| (m.dev(), m.ino()));
     matches!((here, there), (Ok(a), Ok(b)) if a == b)
 }
 
@@ -56,6 +73,7 @@ fn is_the_file_at(_: &File, path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::sync::Arc;
 
     use super::*;
@@ -63,15 +81,18 @@ mod tests {
     use crate::store::RealDisk;
 
     #[test]
-    fn the_second_writer_learns_who_the_first_is() {
+    fn the_second_writer_waits_for_the_first_one() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::new(Arc::new(RealDisk), dir.path());
-        let first = Lock::take(&folder).unwrap();
-        let refused = Lock::take(&folder).unwrap_err();
+        let first = Lock::for_commit(&folder).unwrap();
+        let refused = Lock::within(&folder, Duration::from_millis(20)).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Database);
-        assert!(refused.to_string().contains(&format!("process {}", std::process::id())), "{refused}");
-        drop(first);
-        Lock::take(&folder).unwrap();
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| Lock::for_commit(&folder));
+            sleep(Duration::from_millis(20));
+            drop(first);
+            second.join().unwrap().unwrap();
+        });
     }
 
     #[test]

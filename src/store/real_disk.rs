@@ -30,6 +30,20 @@ impl Disk for RealDisk {
         fs::rename(from, to)
     }
 
+    /// File systems without links get a copy, which is renamed: the lock of the database keeps others away
+    /// between the look at the place and the renaming.
+    fn publish(&self, from: &Path, to: &Path) -> io::Result<()> {
+        match fs::hard_link(from, to) {
+            Err(e) if e.kind() != io::ErrorKind::AlreadyExists && !to.try_exists()? => {
+                let copy = from.with_extension("copy");
+                fs::copy(from, &copy)?;
+                File::open(&copy)?.sync_all()?;
+                fs::rename(copy, to)
+            }
+            linked => linked,
+        }
+    }
+
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
     }

@@ -111,7 +111,7 @@ impl Scanner<'_> {
         columns: &[&str],
     ) -> Result<Vec<RecordBatch>> {
         let mut rows = Vec::new();
-        for file in self.database.files(table, Some(recording)) {
+        for file in self.database.files(table, Some(recording))? {
             let batches = read_batches(&self.database.path_of(&file), table, Some(columns), BATCH_ROWS)?;
             rows.extend(batches.collect::<Result<Vec<_>>>()?);
         }
@@ -121,7 +121,7 @@ impl Scanner<'_> {
     fn groups(&self, scan: &Scan<'_>) -> Result<Vec<Groups>> {
         let Within { begin, end, from, to } = scan.within;
         let mut all = Vec::new();
-        for file in self.database.files(scan.table, Some(scan.recording)) {
+        for file in self.database.files(scan.table, Some(scan.recording))? {
             let outside = |(first, last): (i64, i64)| last < from || first >= to;
             if file.begin_at.zip(file.end_at).is_some_and(outside) {
                 continue;

@@ -14,7 +14,7 @@ use parquet::file::writer::SerializedFileWriter;
 use super::checksum::SealedFile;
 use super::columns::{Compressor, RowGroup};
 use super::folder::Folder;
-use super::manifest::FileEntry;
+use super::recording::FileEntry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{ColumnType, ROW_GROUP_ROWS, TableSpec, compression};
 
@@ -25,6 +25,8 @@ pub struct TableWriter {
     table: &'static TableSpec,
     schema: SchemaRef,
     entry: FileEntry,
+    /// Where the file is until its commit, relative to the database.
+    place: String,
     state: State,
 }
 
@@ -50,12 +52,14 @@ struct OpenFile {
 pub struct StagedFile {
     /// `rows` is 0 when there was nothing to write, and then there is no file.
     pub(super) entry: FileEntry,
+    /// Where it is until then, relative to the database.
+    pub(super) place: String,
 }
 
 impl TableWriter {
-    /// `entry` is complete except for what the rows decide.
-    pub(super) fn new(folder: Folder, table: &'static TableSpec, entry: FileEntry) -> Self {
-        Self { folder, table, schema: table.arrow_schema(), entry, state: State::New }
+    /// `entry` is complete except for what the rows decide; the file is written at `place`.
+    pub(super) fn new(folder: Folder, table: &'static TableSpec, entry: FileEntry, place: String) -> Self {
+        Self { folder, table, schema: table.arrow_schema(), entry, place, state: State::New }
     }
 
     /// Appends rows, which have [`TableSpec::arrow_schema`] and are in the order of the table.
@@ -74,14 +78,14 @@ impl TableWriter {
             State::Failed => return Err(failed_before()),
         };
         let written = open.write(batch, self.table);
-        written.map_err(|e| unwritable(&self.folder.path(self.staged()), e))?;
+        written.map_err(|e| unwritable(&self.folder.path(&self.place), e))?;
         self.state = State::Open(open);
         Ok(())
     }
 
     /// Completes the file and puts it on the disk for good.
     pub fn finish(mut self) -> Result<StagedFile> {
-        let path = self.folder.path(self.staged());
+        let path = self.folder.path(&self.place);
         match self.state {
             State::New => {}
             State::Open(open) => {
@@ -92,15 +96,11 @@ impl TableWriter {
             }
             State::Failed => return Err(failed_before()),
         }
-        Ok(StagedFile { entry: self.entry })
-    }
-
-    fn staged(&self) -> &str {
-        self.entry.staged.as_deref().unwrap_or(&self.entry.path)
+        Ok(StagedFile { entry: self.entry, place: self.place })
     }
 
     fn open(&self) -> Result<Box<OpenFile>> {
-        let file = self.folder.create(self.staged())?;
+        let file = self.folder.create(&self.place)?;
         // Without the Arrow schema in the file, every engine reads names as plain strings.
         let opened = ArrowSchemaConverter::new().convert(&self.schema).and_then(|schema| {
             let properties = Arc::new(self.table.writer_properties());
@@ -108,7 +108,7 @@ impl TableWriter {
             let file = SerializedFileWriter::new(file, schema.root_schema_ptr(), properties)?;
             Ok(OpenFile { file, group: None, compressor, capacities: Vec::new() })
         });
-        opened.map(Box::new).map_err(|e| unwritable(&self.folder.path(self.staged()), e))
+        opened.map(Box::new).map_err(|e| unwritable(&self.folder.path(&self.place), e))
     }
 }
 

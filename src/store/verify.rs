@@ -1,4 +1,4 @@
-//! Checks that a database is what its manifest says, byte by byte and row by row. It repairs nothing.
+//! Checks that a database is what its log says, byte by byte and row by row. It repairs nothing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,10 +7,15 @@ use std::path::{Path, PathBuf};
 use arrow::array::{Array, Int64Array, RecordBatch};
 
 use super::checksum::Seal;
+use super::commit;
 use super::database::Database;
-use super::layout::{MANIFEST, STAGING};
-use super::manifest::FileEntry;
+use super::layout::{self, LOG, TIP};
+use super::log::{audit, numbers};
+use super::open;
+use super::recording::{FileEntry, Recording};
+use super::staging::{self, Staging};
 use super::table_reader::{read_batches, row_count};
+use super::vacuum::waiting;
 use crate::error::{Error, Result};
 use crate::schema::{TableSpec, table};
 
@@ -20,14 +25,20 @@ const BATCH_ROWS: usize = 1 << 16;
 /// What was checked, and what is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VerifyReport {
-    /// Number of files in the manifest.
+    /// Number of files in the database.
     pub files: u64,
-    /// Their size in bytes, according to the manifest.
+    /// Their size in bytes, according to the log.
     pub bytes: u64,
     /// What is wrong; empty for a sound database.
     pub problems: Vec<Problem>,
-    /// What an interrupted writer left to do or to remove. Harmless: the next writer does it.
+    /// What an interrupted writer left to do or to remove. The next writer does it.
     pub pending: Vec<String>,
+    /// Number of writers at work.
+    pub writers: u64,
+    /// Number of files that are not part of the database any more and wait for [`super::vacuum`].
+    pub removed_files: u64,
+    /// Their size.
+    pub removed_bytes: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,26 +49,33 @@ pub struct Problem {
     pub what: String,
 }
 
-/// Verifies a database: size and checksum of every file; rows, schema and order of every table; files that do
-/// not belong to it. Reads everything once, in bounded memory.
+/// Verifies a database: size and checksum of every file; rows, schema and order of every table; the log; files
+/// that do not belong to it. Reads everything once, in bounded memory.
 ///
 /// # Errors
-/// When the manifest cannot be read: then the expected files are unknown.
+/// When the log cannot be read: then the expected files are unknown.
 pub fn verify(path: &Path) -> Result<VerifyReport> {
     let db = Database::open(path)?;
-    let mut report = VerifyReport { pending: db.manifest().pending(), ..VerifyReport::default() };
-    for file in &db.manifest().files {
-        let seal = Seal { bytes: file.bytes, checksum: file.checksum.clone() };
-        let place = db.path_of(file);
-        let found = check_seal(&place, &seal).and_then(|()| check_rows(&db, file, &place));
-        report.note(&file.path, file.bytes, found);
+    let mut report = VerifyReport::default();
+    for recording in db.recordings()? {
+        for file in &recording.files {
+            let seal = Seal { bytes: file.bytes, checksum: file.checksum.clone() };
+            let place = db.path_of(file);
+            let found = check_seal(&place, &seal).and_then(|()| check_rows(file, &place));
+            report.note(&file.path, file.bytes, found);
+        }
+        for blob in &recording.blobs {
+            let seal = Seal { bytes: blob.bytes, checksum: blob.checksum.clone() };
+            let found = check_seal(&open::place(path, &blob.path), &seal);
+            report.note(&blob.path, blob.bytes, found);
+        }
     }
-    for blob in &db.manifest().blobs {
-        let seal = Seal { bytes: blob.bytes, checksum: blob.checksum.clone() };
-        let found = check_seal(&db.place(&blob.path, blob.staged.as_deref()), &seal);
-        report.note(&blob.path, blob.bytes, found);
+    for (name, what) in audit(path)? {
+        report.problems.push(Problem { path: name.into(), what });
     }
-    report.note_strays(&db)?;
+    let unfinished = report.note_unfinished(path)?;
+    report.note_strays(&db, &unfinished)?;
+    (report.removed_files, report.removed_bytes) = waiting(path)?;
     Ok(report)
 }
 
@@ -70,25 +88,49 @@ impl VerifyReport {
         }
     }
 
+    /// What writers have begun and not finished; returns the files that have to do with it.
+    fn note_unfinished(&mut self, root: &Path) -> Result<BTreeSet<String>> {
+        let mut files = BTreeSet::new();
+        for name in staging::all(root)? {
+            let is_alive = staging::is_alive(root, &name);
+            let left = Staging::to_look_at(name.clone());
+            let mut pending = vec![format!("remove {name}")];
+            if let Some((commit, is_made)) = commit::begun(root, &left)? {
+                let (verb, paths) = match is_made {
+                    true => ("put away", commit.freed),
+                    false => ("take back", commit::strays(root, &commit)?),
+                };
+                let there: Vec<_> = paths.into_iter().filter(|path| root.join(path).exists()).collect();
+                pending.extend(there.iter().map(|path| format!("{verb} {path}")));
+                files.extend(there);
+            }
+            if is_alive {
+                self.writers += 1;
+            } else {
+                self.pending.extend(pending);
+            }
+        }
+        Ok(files)
+    }
+
     /// Other engines read every Parquet file they find, so that a stray one gives a wrong answer.
-    fn note_strays(&mut self, db: &Database) -> Result<()> {
-        let m = db.manifest();
-        let files = m.files.iter().map(|f| f.path.as_str());
-        let blobs = m.blobs.iter().map(|b| b.path.as_str());
-        let removals = m.removals.iter().map(String::as_str);
-        let expected: BTreeSet<_> = files.chain(blobs).chain(removals).chain([MANIFEST]).collect();
+    fn note_strays(&mut self, db: &Database, unfinished: &BTreeSet<String>) -> Result<()> {
+        let mut expected: BTreeSet<_> = db.recordings()?.iter().flat_map(|r| Recording::paths(r)).collect();
+        let log: Vec<_> = numbers(db.path())?
+            .into_iter()
+            .map(|(number, level)| match level {
+                0 => layout::commit(number),
+                _ => layout::checkpoint(number, level),
+            })
+            .collect();
+        expected.extend(log.iter().map(String::as_str));
+        expected.extend(unfinished.iter().map(String::as_str));
+        expected.extend([LOG, TIP]);
         let mut found = Vec::new();
         list(db.path(), "", &mut found)?;
         for path in found.into_iter().filter(|p| !expected.contains(p.as_str())) {
-            if path.ends_with(super::layout::NEXT_MANIFEST) {
-                self.pending.push(format!("remove {path}"));
-            } else {
-                self.problems
-                    .push(Problem { path: path.into(), what: "the file is not part of the database".into() });
-            }
-        }
-        if m.moves().next().is_none() && db.path().join(STAGING).exists() {
-            self.pending.push(format!("remove {STAGING}"));
+            self.problems
+                .push(Problem { path: path.into(), what: "the file is not part of the database".into() });
         }
         Ok(())
     }
@@ -121,11 +163,8 @@ fn check_seal(path: &Path, expected: &Seal) -> Result<(), String> {
     Ok(())
 }
 
-fn check_rows(db: &Database, file: &FileEntry, place: &Path) -> Result<(), String> {
+fn check_rows(file: &FileEntry, place: &Path) -> Result<(), String> {
     let table = table(&file.table).ok_or_else(|| format!("there is no table '{}'", file.table))?;
-    if db.manifest().recording(&file.recording).is_none() {
-        return Err(format!("there is no recording '{}'", file.recording));
-    }
     let rows = row_count(place).map_err(|e| e.to_string())?;
     if rows != file.rows {
         return Err(format!("the file has {rows} rows and should have {}", file.rows));

@@ -97,6 +97,11 @@ impl Disk for FaultyDisk {
         RealDisk.rename(from, to)
     }
 
+    fn publish(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step("publish", from)?;
+        RealDisk.publish(from, to)
+    }
+
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.step("remove", path)?;
         RealDisk.remove_file(path)

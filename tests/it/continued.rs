@@ -128,7 +128,7 @@ fn content(db: &Path) -> BTreeMap<String, Vec<String>> {
     for table in
         TABLES.iter().filter(|table| ![tables::SOURCE.name, tables::RECORDING.name].contains(&table.name))
     {
-        for file in open.files(table, None) {
+        for file in open.files(table, None).unwrap() {
             let key = format!("{} {}", table.name, file.core.clone().unwrap_or_default());
             let rows = content.entry(key).or_default();
             for batch in read_batches(&open.path_of(&file), table, None, 1000).unwrap() {
@@ -138,10 +138,13 @@ fn content(db: &Path) -> BTreeMap<String, Vec<String>> {
     }
     // Findings come in the order of the pieces, and refer to lines of each.
     content.entry(format!("{} ", tables::DIAGNOSTIC.name)).or_default().sort();
-    let name = &open.recordings()[0].name;
-    let state = db.join(format!("state/recording={name}/state.json"));
-    content.insert("state".into(), unordered(&fs::read_to_string(state).unwrap()));
-    let entry = &open.recordings()[0];
+    let name = &open.recordings().unwrap()[0].name;
+    let states = fs::read_dir(db.join(format!("state/recording={name}"))).unwrap();
+    let mut states: Vec<_> = states.map(|entry| entry.unwrap().path()).collect();
+    states.retain(|path| path.file_name().unwrap().to_str().unwrap().starts_with("state-"));
+    assert_eq!(states.len(), 1);
+    content.insert("state".into(), unordered(&fs::read_to_string(&states[0]).unwrap()));
+    let entry = &open.recordings().unwrap()[0];
     content.insert("range".into(), vec![format!("{:?} {:?}", entry.begin_at, entry.end_at)]);
     content
 }
@@ -201,7 +204,10 @@ impl Whole {
         let dir = TempDir::new().unwrap();
         let db = dir.path().join("t.db");
         add(&db, folder, None).unwrap();
-        Self { name: Database::open(&db).unwrap().recordings()[0].name.clone(), content: content(&db) }
+        Self {
+            name: Database::open(&db).unwrap().recordings().unwrap()[0].name.clone(),
+            content: content(&db),
+        }
     }
 }
 
@@ -262,7 +268,7 @@ fn begun() -> (Bench, Vec<TempDir>) {
 fn what_does_not_fit_is_refused_and_changes_nothing() {
     let (bench, pieces) = begun();
     let second = pieces[1].path().display().to_string();
-    let name = Database::open(&bench.path().join("t.db")).unwrap().recordings()[0].name.clone();
+    let name = Database::open(&bench.path().join("t.db")).unwrap().recordings().unwrap()[0].name.clone();
     let near = format!("{name}x");
     bench.write("trace.btf", "#version 2.1.5\n10,Core_0,0,T,A,0,start\n");
     bench.ok(&["ingest", "t.db", "trace.btf", "-q"]);

@@ -26,7 +26,7 @@ fn run(disk: Arc<dyn Disk>, db: &Path, plans: &[Plan]) -> btfdb::Result<()> {
 }
 
 fn names(db: &Path) -> Vec<String> {
-    Database::open(db).unwrap().recordings().iter().map(|r| r.name.clone()).collect()
+    Database::open(db).unwrap().recordings().unwrap().iter().map(|r| r.name.clone()).collect()
 }
 
 /// Fails every operation of one ingest in turn; returns how many there were.
@@ -144,6 +144,7 @@ fn many_chunks_are_one_ingest_whatever_the_number_of_threads() {
         let found: Vec<_> = Database::open(&db)
             .unwrap()
             .files(tables::DATA_EVENT, None)
+            .unwrap()
             .into_iter()
             .map(|f| f.checksum)
             .collect();

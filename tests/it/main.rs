@@ -30,6 +30,7 @@ mod faults;
 #[path = "../faulty_disk/mod.rs"]
 #[allow(dead_code, reason = "the unit tests of `store` use the rest")]
 mod faulty_disk;
+mod fleet;
 mod fuzz_corpus;
 mod grasp;
 mod grasp_out;

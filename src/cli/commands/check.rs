@@ -1,6 +1,6 @@
 //! `btfdb check`.
 
-use super::super::args::{Limits, SqlPath};
+use super::super::args::{Limits, Recordings, SqlPath};
 use super::super::declared::word;
 use super::super::signals;
 use super::{output, query};
@@ -11,7 +11,7 @@ use crate::engine::queries_with_folders;
 use crate::error::{Error, Result};
 use crate::library::Queries;
 use crate::ops::check::check;
-use crate::ops::open::Trace;
+use crate::ops::open::{OpenOptions, Trace};
 use crate::ops::require::{Measured, requirements};
 use crate::require::{Verdict, junit};
 use crate::time::{TimeScale, format_duration};
@@ -31,9 +31,9 @@ use std::path::{Path, PathBuf};
 pub struct CheckArgs {
     /// Database folder, DATABASE:RECORDING, or a trace file.
     pub trace: Option<String>,
-    /// One recording of a database; all of them when left out.
-    #[arg(long)]
-    pub recording: Option<String>,
+    /// Which recordings of a database.
+    #[command(flatten)]
+    pub recordings: Recordings,
     /// Version to check against; the one that the trace names when left out.
     #[arg(long, value_parser = ["2.1.5", "2.2.1", "2.3.0"], value_name = "VERSION")]
     pub btf_version: Option<String>,
@@ -89,9 +89,13 @@ pub(super) fn run(args: &CheckArgs) -> Result<u8> {
     }
     let Some(name) = &args.trace else { return Err(Error::usage("give a database or a trace file")) };
     let control = signals::control();
-    let trace = Trace::open(name, &query::open_options(&args.limits, Queries::shipped())?, &control)?;
+    let options = OpenOptions {
+        choice: args.recordings.choice(),
+        ..query::open_options(&args.limits, Queries::shipped())?
+    };
+    let trace = Trace::open(name, &options, &control)?;
     let version = args.btf_version.as_deref().and_then(Version::parse);
-    let reports = check(&trace, args.recording.as_deref(), version)?;
+    let reports = check(&trace, version)?;
     let (mut text, mut all) = (String::new(), Vec::new());
     for (recording, report) in &reports {
         match args.format {
@@ -114,8 +118,8 @@ fn requirements_of(args: &CheckArgs, file: &Path) -> Result<u8> {
     let Some(name) = &args.trace else { return Err(Error::usage("give a database or a trace file")) };
     let control = signals::control();
     let options = query::open_options(&args.limits, queries_with_folders(&args.sql_path.folders)?)?;
-    let Measured { outcomes, time_scale } =
-        requirements(file, name, args.recording.as_deref(), &options, &control)?;
+    let options = OpenOptions { choice: args.recordings.choice(), ..options };
+    let Measured { outcomes, time_scale } = requirements(file, name, &options, &control)?;
     output::print(&match args.format {
         CheckFormat::Table => crate::require::table(&outcomes, time_scale),
         CheckFormat::Json => serde_json::to_string_pretty(&outcomes).unwrap_or_default() + "\n",

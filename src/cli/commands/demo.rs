@@ -44,7 +44,7 @@ pub(super) fn run(args: &DemoArgs, ui: &Ui, run: &RunWords<'_>) -> Result<u8> {
     unpack(&recording)?;
     if Database::is_at(&database) {
         let mut tx = Database::begin(Arc::new(RealDisk), &database, None)?;
-        tx.drop_recording("demo");
+        tx.drop_recording("demo")?;
         tx.commit()?;
     }
     let (db, slice) = (database.display(), args.dir.join("slice.btf"));

@@ -11,8 +11,8 @@ use crate::description::{CoreDescription, Description, FileList, NameList, plan}
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::formats::{FORMATS, TraceFormat};
-use crate::ops::IngestOptions as Options;
 use crate::ops::ingest::{NOT_MAPPED, NOT_MAPPED_WHY, Report, ingest};
+use crate::ops::{IngestOptions as Options, label};
 use crate::options::OptionSpec;
 use crate::store::RealDisk;
 use crate::time::{TimeScale, format_duration};
@@ -57,6 +57,9 @@ pub struct IngestArgs {
     /// Store software events only.
     #[arg(long)]
     pub no_map: bool,
+    /// A label of the recordings, to choose them by: LABEL=VALUE, e.g. build=1234. Again for more.
+    #[arg(long, value_name = "LABEL=VALUE")]
+    pub label: Vec<String>,
     /// Leave the digest of the inputs out of table `source`, which saves the time to compute it.
     #[arg(long)]
     pub no_hash: bool,
@@ -151,6 +154,7 @@ pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
             != Description {
                 name: over.name.clone(),
                 idle_tasks: over.idle_tasks.clone(),
+                labels: over.labels.clone(),
                 ..Description::default()
             },
         keep: super::kernel::keep(&args.kernel)?,
@@ -233,6 +237,7 @@ fn description(args: &IngestArgs) -> Result<Description> {
         signals: names(&args.signals),
         idle_tasks: names(&args.idle_tasks),
         oil: FileList::Several(args.oil.clone()),
+        labels: args.label.iter().map(|text| label(text)).collect::<Result<_>>()?,
         core,
         ..Description::default()
     })

@@ -1,9 +1,10 @@
-//! `btfdb info`, `verify` and `remove`: the database itself.
+//! `btfdb info`, `verify`, `remove` and `vacuum`: the database itself.
 
+use super::super::args::Recordings;
 use super::super::ui::Ui;
 use super::output;
 use crate::diagnostics::Severity;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ops;
 use crate::ops::findings::findings;
 use crate::store::{self, Database, RealDisk};
@@ -12,12 +13,16 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 /// Show what a database holds.
 #[derive(Debug, Args)]
 pub struct InfoArgs {
     /// Database folder.
     pub database: PathBuf,
+    /// Which recordings.
+    #[command(flatten)]
+    pub recordings: Recordings,
     /// How to print.
     #[arg(long, value_enum, default_value = "table")]
     pub format: InfoFormat,
@@ -38,18 +43,34 @@ pub struct VerifyArgs {
     pub database: PathBuf,
 }
 
-/// Remove a recording from a database.
+/// Delete what no reader needs any more: files of recordings that were removed or mapped again, and files of
+/// the log that later ones replace.
+///
+/// They are kept for a time, because a query that began before may still read them.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  btfdb vacuum engine.db
+  btfdb vacuum engine.db --older-than 0s")]
+pub struct VacuumArgs {
+    /// Database folder.
+    pub database: PathBuf,
+    /// Delete what was taken out this long ago, e.g. 90s, 30min, 12h, 7d.
+    #[arg(long, value_name = "AGE", default_value = "1d", value_parser = age)]
+    pub older_than: Duration,
+}
+
+/// Remove a recording from a database. Its files are kept for readers until `btfdb vacuum`.
 #[derive(Debug, Args)]
 pub struct RemoveArgs {
     /// Database folder.
     pub database: PathBuf,
-    /// The recording to remove.
-    #[arg(long)]
-    pub recording: String,
+    /// Which recordings to remove.
+    #[command(flatten)]
+    pub recordings: Recordings,
 }
 
 pub(super) fn info(args: &InfoArgs) -> Result<u8> {
-    let db = Database::open(&args.database)?;
+    let db = args.recordings.choice().of(Database::open(&args.database)?)?;
     let scale = db.time_scale();
     if args.format == InfoFormat::Json {
         let text = serde_json::to_string_pretty(&as_json(&db, args)?).unwrap_or_default() + "\n";
@@ -58,14 +79,19 @@ pub(super) fn info(args: &InfoArgs) -> Result<u8> {
     let mut text = format!(
         "database    {}\nwritten by  {}\ntime scale  {}\n",
         args.database.display(),
-        db.manifest().creator,
+        db.creator(),
         scale.as_str()
     );
+    text.push_str(&format!("recordings  {}\n", db.count()));
     for recording in ops::summary(&db)? {
         text.push_str(&format!("\nrecording   {}\n", recording.name));
         if let Some((begin, end)) = recording.range {
             let length = format_duration(end.saturating_sub(begin), scale);
             text.push_str(&format!("time        {begin} to {end} {} ({length})\n", scale.as_str()));
+        }
+        if !recording.labels.is_empty() {
+            let labels = recording.labels.iter().map(|(label, value)| format!("{label}={value}"));
+            text.push_str(&format!("labels      {}\n", labels.collect::<Vec<_>>().join(", ")));
         }
         if !recording.idle_tasks.is_empty() {
             text.push_str(&format!("idle tasks  {}\n", recording.idle_tasks.join(", ")));
@@ -89,12 +115,12 @@ fn as_json(db: &Database, args: &InfoArgs) -> Result<Value> {
     let recording = |r: ops::RecordingSummary| {
         let (begin, end) = r.range.unzip();
         let tables: Vec<Value> = r.tables.iter().map(table).collect();
-        json!({"recording": r.name, "begin_at": begin, "end_at": end, "tables": tables})
+        json!({"recording": r.name, "labels": r.labels, "begin_at": begin, "end_at": end, "tables": tables})
     };
     let recordings: Vec<Value> = ops::summary(db)?.into_iter().map(recording).collect();
     Ok(json!({
         "database": args.database.to_string_lossy(),
-        "written_by": db.manifest().creator,
+        "written_by": db.creator(),
         "time_scale": db.time_scale().as_str(),
         "recordings": recordings,
     }))
@@ -107,6 +133,17 @@ pub(super) fn verify(args: &VerifyArgs, ui: &Ui) -> Result<u8> {
         text.push_str(&format!("{}: {}\n", problem.path.display(), problem.what));
     }
     output::print(&text)?;
+    if !report.pending.is_empty() {
+        ui.warning("a writer was interrupted; the next one does what it has left to do:");
+        report.pending.iter().for_each(|what| ui.status(&format!("  {what}")));
+    }
+    if report.writers > 0 {
+        ui.status(&format!("{} at work", counted(report.writers, "writer")));
+    }
+    if report.removed_files > 0 {
+        let files = counted(report.removed_files, "file");
+        ui.status(&format!("{files}, {} bytes wait for btfdb vacuum", report.removed_bytes));
+    }
     if report.problems.is_empty() {
         ui.status(&format!("{} files, {} bytes: all as written", report.files, report.bytes));
         return Ok(0);
@@ -116,7 +153,43 @@ pub(super) fn verify(args: &VerifyArgs, ui: &Ui) -> Result<u8> {
 }
 
 pub(super) fn remove(args: &RemoveArgs, ui: &Ui) -> Result<u8> {
-    ops::remove(Arc::new(RealDisk), &args.database, &args.recording)?;
-    ui.status(&format!("removed {}", args.recording));
+    if args.recordings.recording.is_none() && args.recordings.where_label.is_empty() {
+        return Err(Error::usage("nothing says which recordings to remove")
+            .hint("name them with --recording, or choose them with --where-label"));
+    }
+    let chosen = args.recordings.choice().of(Database::open(&args.database)?)?;
+    let names: Vec<String> = chosen.recordings()?.iter().map(|r| r.name.clone()).collect();
+    ops::remove(Arc::new(RealDisk), &args.database, &names)?;
+    names.iter().for_each(|name| ui.status(&format!("removed {name}")));
     Ok(0)
+}
+
+pub(super) fn vacuum(args: &VacuumArgs, ui: &Ui) -> Result<u8> {
+    #[expect(clippy::disallowed_methods, reason = "the age counts from now")]
+    let before = SystemTime::now().checked_sub(args.older_than).unwrap_or(SystemTime::UNIX_EPOCH);
+    let report = store::vacuum(Arc::new(RealDisk), &args.database, before)?;
+    ui.status(&format!("deleted {}, {} bytes", counted(report.files, "file"), report.bytes));
+    if report.kept > 0 {
+        let kept = counted(report.kept, "file");
+        ui.status(&format!("kept {kept}, {} bytes, that are younger (--older-than)", report.kept_bytes));
+    }
+    Ok(0)
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// An age: a number and a unit.
+fn age(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let seconds = match &text[digits.len()..] {
+        "s" => 1,
+        "min" => 60,
+        "h" => 3600,
+        "d" => 24 * 3600,
+        _ => return Err("an age is a number and a unit: 90s, 30min, 12h, 7d".into()),
+    };
+    let number: u64 = digits.parse().map_err(|e| format!("'{digits}': {e}"))?;
+    number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(|| "too long".into())
 }

@@ -1,19 +1,22 @@
 //! `btfdb metrics`.
 
-use super::super::args::{Limits, Output, SqlPath, UnitArg};
+use super::super::args::{Limits, Output, Recordings, SqlPath, UnitArg};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{histogram, output, parse, query};
 use crate::engine::{Session, queries_with_folders};
 use crate::error::{Error, Result};
 use crate::library::{Metric, Queries};
-use crate::metrics::{MEASUREMENT, MEASUREMENT_SQL, MetricFilter, absent, bins_of, in_unit};
+use crate::metrics::{Across, MEASUREMENT, MEASUREMENT_SQL, MetricFilter, absent, bins_of, in_unit};
 use crate::ops::{self, findings::doubts, metrics::is_measurement};
 use crate::render::Format;
+use crate::store::{Database, Recording};
 use crate::time::{TimeScale, TimeWindows};
 use arrow::array::RecordBatch;
 use clap::Args;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Print timing metrics: min, avg, max, percentiles, jitter, and when the extremes happened.
 #[derive(Debug, Args)]
@@ -38,9 +41,13 @@ pub struct MetricsArgs {
     /// Print the SQL of a metric.
     #[arg(long, value_name = "METRIC")]
     pub show: Option<String>,
-    /// Only this recording.
-    #[arg(long)]
-    pub recording: Option<String>,
+    /// Which recordings.
+    #[command(flatten)]
+    pub recordings: Recordings,
+    /// All recordings as one: the worst of a fleet, percentiles over all of it. With =LABEL, those with the
+    /// same value of the label as one.
+    #[arg(long, value_name = "LABEL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub across: Option<String>,
     /// Only these tasks, ISRs, runnables or cores: a list, with * and ? for any characters, e.g. T_1,ISR_*.
     #[arg(long, value_name = "NAMES")]
     pub entity: Option<String>,
@@ -98,17 +105,19 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
     let Some(database) = &args.database else { return Err(Error::usage("give a database")) };
     let control = signals::control();
     let chains = args.chains.as_deref();
-    let session = query::open(database, &args.limits, queries, (chains, ui), control.flag_shared())?;
+    let database = args.recordings.choice().of(Database::open(database)?)?;
+    let session = query::session(database, &args.limits, queries, (chains, ui), control.flag_shared())?;
     let session = query::with_files(session, &args.sql_path);
     let scale = session.database().time_scale();
     let filter = MetricFilter {
-        recording: args.recording.clone(),
         entity: args.entity.clone(),
         from: parse::time("--from", args.from.as_deref(), scale)?,
         to: parse::time("--to", args.to.as_deref(), scale)?,
         windows: windows(args, scale)?,
+        across: args.across.as_deref().map(|label| across(session.database(), label)).transpose()?,
+        ..MetricFilter::default()
     };
-    ui.doubts(&doubts(session.database(), args.recording.as_deref())?);
+    ui.doubts(&doubts(session.database(), None)?);
     let result = if args.histogram {
         let histograms = ops::metrics::histograms(&session, &args.metrics, &filter)?;
         let bins = bins_of(&histograms)?;
@@ -133,6 +142,25 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
     let schema = result.schema();
     output::show(&schema, &mut std::iter::once(Ok(result)), &args.output, session.threads(), ui)?;
     Ok(0)
+}
+
+/// How recordings are taken together: all of them, or by the value of a label.
+fn across(database: &Database, label: &str) -> Result<Across> {
+    if label.is_empty() {
+        return Ok(Across::All);
+    }
+    let recordings = database.recordings()?.iter();
+    let value =
+        |recording: &Arc<Recording>| Some((recording.name.clone(), recording.labels.get(label)?.clone()));
+    let values: HashMap<_, _> = recordings.filter_map(value).collect();
+    if values.is_empty() {
+        let known: BTreeSet<_> = database.recordings()?.iter().flat_map(|r| r.labels.keys()).collect();
+        let error = Error::usage(format!("no recording has a label '{label}'"));
+        return Err(error.hint_near(label, known.into_iter().map(String::as_str), |all| {
+            format!("the labels are: {all}")
+        }));
+    }
+    Ok(Across::Label(values))
 }
 
 /// Says of what there are no samples, and why.

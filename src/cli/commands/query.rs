@@ -1,6 +1,6 @@
 //! `btfdb query`.
 
-use super::super::args::{KernelArgs, Limits, Output, SqlPath, UnitArg};
+use super::super::args::{KernelArgs, Limits, Output, Recordings, SqlPath, UnitArg};
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{output, parse};
@@ -8,6 +8,7 @@ use crate::encoding::read_text;
 use crate::engine::{Session, SessionOptions, queries_with_folders, split};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::library::Queries;
+use crate::ops::Choice;
 use crate::ops::open::OpenOptions;
 use crate::render::InUnit;
 use crate::require::{Requirements, with_silent};
@@ -35,6 +36,9 @@ pub struct QueryArgs {
     /// File with SQL text.
     #[arg(short, long)]
     pub file: Option<PathBuf>,
+    /// Which recordings the tables have.
+    #[command(flatten)]
+    pub recordings: Recordings,
     /// Value of `$NAME` in the SQL: a number, a time such as 10ms, null, or text; can be repeated.
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub params: Vec<String>,
@@ -80,7 +84,8 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
     let control = signals::control();
     let queries = queries_with_folders(&args.sql_path.folders)?;
     let chains = args.chains.as_deref();
-    let session = open(&args.database, &args.limits, queries, (chains, ui), control.flag_shared())?;
+    let database = args.recordings.choice().of(Database::open(&args.database)?)?;
+    let session = session(database, &args.limits, queries, (chains, ui), control.flag_shared())?;
     let session = with_files(session, &args.sql_path);
     let filter = super::kernel::filter(&args.kernel);
     if !filter.is_all() {
@@ -177,5 +182,10 @@ pub(in crate::cli) fn session_options(limits: &Limits) -> Result<SessionOptions>
 
 /// Options for opening traces.
 pub(super) fn open_options(limits: &Limits, queries: Arc<Queries>) -> Result<OpenOptions> {
-    Ok(OpenOptions { time_scale: None, session: session_options(limits)?, queries })
+    Ok(OpenOptions {
+        time_scale: None,
+        choice: Choice::default(),
+        session: session_options(limits)?,
+        queries,
+    })
 }

@@ -48,7 +48,7 @@ pub(super) fn metric(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
         absent(&shell.session, names, &filter, &summary)?.iter().for_each(|why| shell.ui.warning(why));
         report_missed_chains(&shell.session, shell.ui);
         let mut known = vec!["metric", "unit"];
-        if shell.session.database().recordings().len() == 1 {
+        if shell.session.database().count() == 1 {
             known.push("recording");
         }
         if shell.cap().is_some() {

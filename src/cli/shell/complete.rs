@@ -7,13 +7,18 @@ use super::words::{is_keyword, keywords};
 use crate::engine::{Relation, Session};
 use crate::library::{Metric, TABLE_FUNCTIONS};
 use crate::metrics::MEASUREMENT;
+use crate::store::Database;
 use std::iter::once;
+
+/// Maximum number of recordings that are offered.
+const MAX_RECORDINGS: usize = 200;
 
 pub(super) struct Names {
     relations: Vec<Relation>,
     functions: Vec<String>,
     metrics: Vec<String>,
-    recordings: Vec<String>,
+    /// Asked for the names of recordings, which may be many.
+    database: Option<Database>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -32,8 +37,14 @@ impl Names {
                 .chain(session.queries().metrics().iter().flat_map(Metric::names))
                 .map(str::to_owned)
                 .collect(),
-            recordings: session.database().recordings().iter().map(|r| r.name.clone()).collect(),
+            database: Some(session.database().clone()),
         }
+    }
+
+    /// Recordings whose names begin with a word.
+    fn recordings(&self, word: &str) -> Vec<String> {
+        let names = self.database.as_ref().map(|database| database.names(word, MAX_RECORDINGS));
+        names.and_then(Result::ok).unwrap_or_default()
     }
 
     fn relation(&self, name: &str) -> Option<&Relation> {
@@ -77,7 +88,7 @@ pub(super) fn candidates(names: &Names, typed: &str, line: &str) -> Completions 
             Completions::Words(begun, beginning(word, names.relations.iter().map(|r| r.name.as_str())))
         }
         Some(ArgKind::Metric) => words(begun, word, names.metrics.iter().map(String::as_str)),
-        Some(ArgKind::Recording) => words(begun, word, names.recordings.iter().map(String::as_str)),
+        Some(ArgKind::Recording) => words(begun, word, names.recordings(word).iter().map(String::as_str)),
         Some(ArgKind::Word(all)) => words(begun, word, all.iter().copied()),
         Some(ArgKind::Line) if before == 0 => words(begun, word, SWITCH.iter().copied()),
         Some(ArgKind::Options(of)) => words(begun, word, commands::options(of).iter().map(String::as_str)),
@@ -248,8 +259,8 @@ mod tests {
         #[test]
         fn nothing_that_is_typed_surprises(line in "[.a-d SELECTfrom'\"/*-ä\\n]{0,30}", at in 0usize..40) {
             let at = line.char_indices().nth(at).map_or(line.len(), |(i, _)| i);
-            let (relations, metrics, recordings) = Default::default();
-            let names = Names { relations, functions: vec!["ä".into()], metrics, recordings };
+            let (relations, metrics, database) = Default::default();
+            let names = Names { relations, functions: vec!["ä".into()], metrics, database };
             if let Completions::Words(start, _) = candidates(&names, &line[..at], &line) {
                 prop_assert!(start <= at && line.is_char_boundary(start));
             }

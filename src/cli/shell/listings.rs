@@ -16,7 +16,7 @@ pub(super) fn tables(shell: &mut Shell<'_>, _: &[String]) -> Result<Flow> {
     let width = relations.iter().map(|r| r.name.len()).max().unwrap_or(0);
     let database = shell.session.database();
     let rows = |r: &Relation| match schema::table(&r.name) {
-        Some(table) => database.files(table, None).iter().map(|f| f.rows).sum::<u64>().to_string(),
+        Some(table) => database.rows(table).to_string(),
         None => "view".into(),
     };
     let mut text = String::new();

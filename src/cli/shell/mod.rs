@@ -309,7 +309,7 @@ impl Shell<'_> {
 
     /// Names the open database.
     fn greeting(&self) -> String {
-        let recordings = self.session.database().recordings().len();
+        let recordings = self.session.database().count();
         let s = if recordings == 1 { "" } else { "s" };
         format!("{}: {recordings} recording{s}, read-only", self.database.display())
     }

@@ -1,4 +1,4 @@
-//! One file of the manifest, as known before it is opened. Not its current path, which can change until then.
+//! One file of the log, as known before it is opened. Not its current path, which can change until then.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl TableFile {
     }
 }
 
-/// What the manifest says about a file, for the columns of a file and then the partition columns.
+/// What the log says about a file, for the columns of a file and then the partition columns.
 fn statistics(
     spec: &'static TableSpec,
     entry: &FileEntry,

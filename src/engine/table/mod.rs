@@ -1,12 +1,12 @@
-//! One table of the database as the engine sees it: exactly the files of the manifest, with partition
-//! columns, sort order and the statistics of the manifest. Not for tables that are not in the schema.
+//! One table of the database as the engine sees it: exactly the files of the log, with partition
+//! columns, sort order and the statistics of the log. Not for tables that are not in the schema.
 
 mod dictionary_pruning;
 mod file;
 pub(super) mod object_store;
 mod scan_groups;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch};
@@ -17,7 +17,7 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::pruning::PrunableStatistics;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNode;
-use datafusion::common::{DFSchema, Result, ScalarValue, Statistics};
+use datafusion::common::{DFSchema, DataFusionError, Result, ScalarValue, Statistics};
 use datafusion::datasource::TableType;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
@@ -25,7 +25,7 @@ use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::listing::helpers::expr_applicable_for_cols;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder};
 use datafusion::datasource::table_schema::TableSchema;
-use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
+use datafusion::logical_expr::{Expr, Operator, TableProviderFilterPushDown};
 use datafusion::object_store::ObjectMeta;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
@@ -34,12 +34,13 @@ use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 
 use crate::schema::TableSpec;
+use crate::schema::columns::btf_event;
 use crate::store::Database;
 use dictionary_pruning::NameFilter;
 use file::TableFile;
 use scan_groups::Part;
 
-/// A table of the schema over the files that the manifest lists for it.
+/// A table of the schema over the files that the log lists for it. They are looked up when it is scanned.
 #[derive(Debug)]
 pub(super) struct Table {
     database: Arc<Database>,
@@ -48,7 +49,6 @@ pub(super) struct Table {
     schema: SchemaRef,
     /// The columns of a file, then the partition columns: the order in which the engine scans.
     layout: TableSchema,
-    files: Vec<TableFile>,
 }
 
 impl Table {
@@ -60,17 +60,34 @@ impl Table {
         let layout = TableSchema::builder(Arc::new(with_views(&spec.read_schema())))
             .with_table_partition_cols(partition)
             .build();
-        let files = database.files(spec, None).into_iter().map(|entry| TableFile::new(spec, entry)).collect();
-        Self { database, spec, schema, layout, files }
+        Self { database, spec, schema, layout }
+    }
+
+    /// The files of the recordings that filters can accept. If a filter names some, no others are looked up.
+    fn files(&self, filters: &[Expr]) -> Result<Vec<TableFile>> {
+        let entries = match filters.iter().find_map(recordings_of) {
+            None => self.database.files(self.spec, None),
+            Some(names) => {
+                let of_recording = names.iter().map(|name| self.database.files(self.spec, Some(name)));
+                of_recording.collect::<Result<Vec<_>, _>>().map(|files| files.concat())
+            }
+        };
+        let entries = entries.map_err(|e| DataFusionError::External(Box::new(e)))?;
+        Ok(entries.into_iter().map(|entry| TableFile::new(self.spec, entry)).collect())
     }
 
     fn partition_names(&self) -> Vec<&'static str> {
         self.spec.partition_columns().map(|c| c.name).collect()
     }
 
-    /// The files that can hold rows for which all filters are true.
-    fn pruned(&self, session: &dyn Session, filters: &[Expr]) -> Result<Vec<&TableFile>> {
-        let mut keep = vec![true; self.files.len()];
+    /// Those of the files that can hold rows for which all filters are true.
+    fn pruned<'f>(
+        &self,
+        files: &'f [TableFile],
+        session: &dyn Session,
+        filters: &[Expr],
+    ) -> Result<Vec<&'f TableFile>> {
+        let mut keep = vec![true; files.len()];
         let schema = DFSchema::try_from(Arc::clone(self.layout.table_schema()))?;
         let names = self.partition_names();
         for filter in filters {
@@ -79,26 +96,26 @@ impl Table {
             }
             let Ok(predicate) = session.create_physical_expr(filter.clone(), &schema) else { continue };
             let passed = if expr_applicable_for_cols(&names, filter) {
-                self.by_partition(&predicate)?
+                self.by_partition(files, &predicate)?
             } else {
-                self.by_range(predicate)
+                self.by_range(files, predicate)
             };
             keep.iter_mut().zip(passed).for_each(|(k, p)| *k &= p);
         }
-        Ok(self.files.iter().zip(keep).filter_map(|(file, keep)| keep.then_some(file)).collect())
+        Ok(files.iter().zip(keep).filter_map(|(file, keep)| keep.then_some(file)).collect())
     }
 
     /// Evaluates a predicate on partition columns: exact, one row per file.
-    fn by_partition(&self, predicate: &Arc<dyn PhysicalExpr>) -> Result<Vec<bool>> {
-        let files = self.files.len();
+    fn by_partition(&self, files: &[TableFile], predicate: &Arc<dyn PhysicalExpr>) -> Result<Vec<bool>> {
+        let count = files.len();
         let own = self.layout.file_schema().fields().len();
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.layout.table_schema().fields().len());
         for (i, field) in self.layout.table_schema().fields().iter().enumerate() {
             let value = |f: &TableFile| i.checked_sub(own).and_then(|p| f.values.get(p).cloned());
-            let values: Option<Vec<_>> = self.files.iter().map(value).collect();
+            let values: Option<Vec<_>> = files.iter().map(value).collect();
             columns.push(match values.filter(|v| !v.is_empty()) {
                 Some(values) => ScalarValue::iter_to_array(values)?,
-                None => arrow::array::new_null_array(field.data_type(), files),
+                None => arrow::array::new_null_array(field.data_type(), count),
             });
         }
         let nullable: Vec<_> = self
@@ -109,21 +126,21 @@ impl Table {
             .map(|f| f.as_ref().clone().with_nullable(true))
             .collect();
         let batch = RecordBatch::try_new(Arc::new(Schema::new(nullable)), columns)?;
-        let result = predicate.evaluate(&batch)?.into_array(files)?;
+        let result = predicate.evaluate(&batch)?.into_array(count)?;
         let Some(result) = result.as_any().downcast_ref::<BooleanArray>() else {
-            return Ok(vec![true; files]);
+            return Ok(vec![true; count]);
         };
         Ok(result.iter().map(|r| r == Some(true)).collect())
     }
 
-    /// Compares a predicate with the ranges of the manifest; in doubt, a file stays.
-    fn by_range(&self, predicate: Arc<dyn PhysicalExpr>) -> Vec<bool> {
+    /// Compares a predicate with the ranges of the log; in doubt, a file stays.
+    fn by_range(&self, files: &[TableFile], predicate: Arc<dyn PhysicalExpr>) -> Vec<bool> {
         let schema = Arc::clone(self.layout.table_schema());
-        let limits = self.files.iter().map(|f| Arc::clone(&f.limits)).collect();
+        let limits = files.iter().map(|f| Arc::clone(&f.limits)).collect();
         let statistics = PrunableStatistics::new(limits, Arc::clone(&schema));
         let pruning = PruningPredicateBuilder::new().with_file_schema(schema).try_build(predicate);
         let selected = pruning.and_then(|p| p.prune(&statistics));
-        selected.ok().filter(|k| k.len() == self.files.len()).unwrap_or_else(|| vec![true; self.files.len()])
+        selected.ok().filter(|k| k.len() == files.len()).unwrap_or_else(|| vec![true; files.len()])
     }
 
     /// The sort order of a file, as an expression of the engine.
@@ -163,7 +180,7 @@ impl Table {
 
     /// A file for a scan of the engine, without the row groups that have none of the `names`.
     fn scannable(&self, file: &TableFile, names: &[NameFilter], chained: bool) -> Result<PartitionedFile> {
-        // Now, and not when the session was opened: a commit may be moving the file.
+        // Now, and not when the session was opened: a commit may have taken the file out.
         let path = object_store::absolute(&self.database.path_of(&file.entry))?;
         let access_plan = dictionary_pruning::access_plan(&path, names);
         let location = object_store::location(&path)?;
@@ -188,7 +205,7 @@ impl Table {
         })
     }
 
-    /// Invents a range for the later sort columns, which the manifest does not have. The ranges of the first
+    /// Invents a range for the later sort columns, which the log does not have. The ranges of the first
     /// one are disjoint in a group, so any will do: the engine compares the later ones only if the first are
     /// equal.
     fn assume_ranges(&self, known: &mut Statistics) {
@@ -209,7 +226,8 @@ impl Table {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Option<(ParquetFormat, FileScanConfig)>> {
-        let files = self.pruned(session, filters)?;
+        let files = self.files(filters)?;
+        let files = self.pruned(&files, session, filters)?;
         if files.is_empty() {
             return Ok(None);
         }
@@ -230,7 +248,7 @@ impl Table {
         let indices = indices.collect::<Result<Vec<_>, _>>()?;
         let format = ParquetFormat::default().with_options(session.default_table_options().parquet);
         let source = format.file_source(self.layout.clone());
-        let config = FileScanConfigBuilder::new(object_store::url(), source)
+        let config = FileScanConfigBuilder::new(object_store::of_database()?, source)
             .with_file_groups(groups)
             .with_statistics(total)
             .with_projection_indices(Some(indices))?
@@ -276,6 +294,36 @@ impl TableProvider for Table {
                 Ok(Arc::new(EmptyExec::new(schema)))
             }
         }
+    }
+}
+
+/// The recordings that a filter names, sorted: it is true for no others. `None` if it is not of that kind.
+fn recordings_of(filter: &Expr) -> Option<BTreeSet<String>> {
+    let is_recording =
+        |expr: &Expr| matches!(expr, Expr::Column(column) if column.name == btf_event::RECORDING);
+    let text = |expr: &Expr| match expr {
+        Expr::Literal(value, _) => value.try_as_str().map(|text| text.unwrap_or_default().to_owned()),
+        _ => None,
+    };
+    match filter {
+        Expr::BinaryExpr(binary) if binary.op == Operator::Eq => {
+            let (left, right) = (&*binary.left, &*binary.right);
+            let name = if is_recording(left) { right } else { left };
+            let names_one = is_recording(left) || is_recording(right);
+            names_one.then(|| text(name)).flatten().map(|name| BTreeSet::from([name]))
+        }
+        Expr::BinaryExpr(binary) if binary.op == Operator::Or => {
+            let (mut left, right) = (recordings_of(&binary.left)?, recordings_of(&binary.right)?);
+            left.extend(right);
+            Some(left)
+        }
+        Expr::BinaryExpr(binary) if binary.op == Operator::And => {
+            recordings_of(&binary.left).or_else(|| recordings_of(&binary.right))
+        }
+        Expr::InList(list) if !list.negated && is_recording(&list.expr) => {
+            list.list.iter().map(text).collect()
+        }
+        _ => None,
     }
 }
 

@@ -1,15 +1,33 @@
-//! Where scans of SQL read table files: on the local disk. What another object store, such as S3, would
-//! change first; files that are read without SQL are opened in `store/open`. Not which files a table has (see
-//! `file`).
+//! Where scans of SQL read files of the database: on the local disk, in their places or, after a commit took
+//! them out, where they are kept. What another object store, such as S3, would change first; files that are
+//! read without SQL are opened in `store/open`. Not which files a table has (see `file`).
 
+use std::fmt;
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
+use async_trait::async_trait;
+use bytes::Bytes;
 use datafusion::datasource::object_store::ObjectStoreUrl;
 use datafusion::error::Result;
+use datafusion::object_store::local::LocalFileSystem;
 use datafusion::object_store::path::Path as ObjectPath;
+use datafusion::object_store::{
+    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result as StoreResult,
+};
+use futures::stream::BoxStream;
 
-/// The store of all files.
-pub(in crate::engine) fn url() -> ObjectStoreUrl {
+use crate::store::Database;
+
+/// The store of the files of the database.
+pub(in crate::engine) fn of_database() -> Result<ObjectStoreUrl> {
+    ObjectStoreUrl::parse("btfdb://database")
+}
+
+/// The store of all other files.
+pub(in crate::engine) fn of_files() -> ObjectStoreUrl {
     ObjectStoreUrl::local_filesystem()
 }
 
@@ -29,4 +47,97 @@ pub(in crate::engine) fn absolute(path: &Path) -> Result<PathBuf> {
 /// When the path is not absolute.
 pub(in crate::engine) fn location(path: &Path) -> Result<ObjectPath> {
     Ok(ObjectPath::from_absolute_path(path)?)
+}
+
+/// The files of a database, read only. A statement reads a file several times, and a commit may take it out
+/// of its place in between.
+#[derive(Debug)]
+pub(in crate::engine) struct DatabaseFiles {
+    files: LocalFileSystem,
+    database: Arc<Database>,
+    /// The absolute path of the database.
+    root: PathBuf,
+}
+
+impl DatabaseFiles {
+    /// # Errors
+    /// When the path of the database cannot be resolved.
+    pub fn new(database: Arc<Database>) -> Result<Self> {
+        let root = absolute(database.path())?;
+        Ok(Self { files: LocalFileSystem::new(), database, root })
+    }
+
+    /// Where the file of a location is kept that is not in its place; `None` if nowhere.
+    fn kept(&self, location: &ObjectPath) -> Option<ObjectPath> {
+        let path = self.files.path_to_filesystem(location).ok()?;
+        let path = self.database.kept(path.strip_prefix(&self.root).ok()?)?;
+        ObjectPath::from_absolute_path(absolute(&path).ok()?).ok()
+    }
+}
+
+impl fmt::Display for DatabaseFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the database '{}'", self.root.display())
+    }
+}
+
+#[async_trait]
+impl ObjectStore for DatabaseFiles {
+    async fn get_opts(&self, location: &ObjectPath, options: GetOptions) -> StoreResult<GetResult> {
+        let found = self.files.get_opts(location, options.clone()).await;
+        match found {
+            Err(Error::NotFound { .. }) => match self.kept(location) {
+                Some(kept) => self.files.get_opts(&kept, options).await,
+                None => found,
+            },
+            found => found,
+        }
+    }
+
+    async fn get_ranges(&self, location: &ObjectPath, ranges: &[Range<u64>]) -> StoreResult<Vec<Bytes>> {
+        let found = self.files.get_ranges(location, ranges).await;
+        match found {
+            Err(Error::NotFound { .. }) => match self.kept(location) {
+                Some(kept) => self.files.get_ranges(&kept, ranges).await,
+                None => found,
+            },
+            found => found,
+        }
+    }
+
+    fn list(&self, prefix: Option<&ObjectPath>) -> BoxStream<'static, StoreResult<ObjectMeta>> {
+        self.files.list(prefix)
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&ObjectPath>) -> StoreResult<ListResult> {
+        self.files.list_with_delimiter(prefix).await
+    }
+
+    async fn put_opts(&self, _: &ObjectPath, _: PutPayload, _: PutOptions) -> StoreResult<PutResult> {
+        Err(read_only("put"))
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        _: &ObjectPath,
+        _: PutMultipartOptions,
+    ) -> StoreResult<Box<dyn MultipartUpload>> {
+        Err(read_only("put"))
+    }
+
+    fn delete_stream(
+        &self,
+        _: BoxStream<'static, StoreResult<ObjectPath>>,
+    ) -> BoxStream<'static, StoreResult<ObjectPath>> {
+        Box::pin(futures::stream::once(async { Err(read_only("delete")) }))
+    }
+
+    async fn copy_opts(&self, _: &ObjectPath, _: &ObjectPath, _: CopyOptions) -> StoreResult<()> {
+        Err(read_only("copy"))
+    }
+}
+
+/// Statements change no file of the database.
+fn read_only(operation: &str) -> Error {
+    Error::NotSupported { source: format!("{operation}: the database is read-only").into() }
 }

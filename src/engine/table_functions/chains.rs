@@ -115,7 +115,10 @@ impl TableProvider for ChainsTable {
         let wanted = |chain: &&Chain| !chain.is_silent && may_match("chain", &chain.name);
         let chains: Arc<[Chain]> = self.chains.read().iter().filter(wanted).cloned().collect();
         let mut parts: Vec<Arc<dyn PartitionStream>> = Vec::new();
-        for recording in self.database.recordings().iter().filter(|r| may_match("recording", &r.name)) {
+        let failed = |e| DataFusionError::External(Box::new(e));
+        for recording in
+            self.database.recordings().map_err(failed)?.iter().filter(|r| may_match("recording", &r.name))
+        {
             if chains.is_empty() {
                 break;
             }

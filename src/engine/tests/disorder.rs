@@ -10,7 +10,6 @@ use crate::engine::{AssumedOrder, Session, context};
 use crate::error::Result;
 use crate::metrics::{self, MetricFilter};
 use crate::schema::{ProcessInstanceRow, ProcessInstanceRows, ProcessStateRow, ProcessStateRows, tables};
-use crate::store::RecordingEntry;
 
 /// The process of an instance (two of them), and its number.
 type Instance = (bool, i64);
@@ -21,7 +20,7 @@ const PROCESSES: [&str; 2] = ["T_1", "a task with a long name"];
 fn written(instances: &[Instance]) -> (TempDir, Session) {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
-    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(10_000) });
+    tx.set_recording("r", Some(0), Some(10_000)).unwrap();
     for (part, instances) in instances.chunks(instances.len().div_ceil(2).max(1)).enumerate() {
         let (mut rows, mut states) = (ProcessInstanceRows::new(), ProcessStateRows::new());
         for (place, (process, instance)) in instances.iter().enumerate() {

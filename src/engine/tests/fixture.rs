@@ -12,7 +12,7 @@ use crate::schema::{
     ProcessInstanceRows, ProcessStateRow, ProcessStateRows, RecordingRow, RecordingRows, RunnableInstanceRow,
     RunnableInstanceRows, RunnableStateRow, RunnableStateRows, TableSpec, tables,
 };
-use crate::store::{Database, RealDisk, RecordingEntry, Transaction};
+use crate::store::{Database, RealDisk, Transaction};
 use crate::time::TimeScale;
 
 pub(crate) fn begin(path: &Path) -> Transaction {
@@ -29,7 +29,7 @@ pub(crate) fn put(
     let mut writer = tx.writer(table, recording, core).unwrap();
     writer.write(rows).unwrap();
     let file = writer.finish().unwrap();
-    tx.add(file);
+    tx.add(file).unwrap();
 }
 
 /// A session on an empty database.
@@ -105,7 +105,7 @@ const STATES: &[State] = &[
 ];
 
 fn record(tx: &mut Transaction, name: &str) {
-    tx.set_recording(RecordingEntry { name: name.into(), begin_at: Some(0), end_at: Some(320) });
+    tx.set_recording(name, Some(0), Some(320)).unwrap();
     let mut rows = RecordingRows::new();
     rows.push(RecordingRow {
         os: Some("osek".into()),

@@ -11,7 +11,6 @@ use crate::engine::{AssumedOrder, Session, SessionOptions, context};
 use crate::error::Result;
 use crate::library::Queries;
 use crate::schema::{DataEventRow, DataEventRows, tables};
-use crate::store::RecordingEntry;
 
 /// The session of a database without our operators.
 pub(crate) fn plain(session: &Session) -> SessionContext {
@@ -62,7 +61,7 @@ fn traced(streams: &[Vec<Access>]) -> (TempDir, Session) {
     let mut tx = begin(&dir.path().join("db"));
     for (i, accesses) in streams.iter().enumerate() {
         let (recording, core) = (["a", "b"][i % 2], ["Core_0", "Core_1"][i / 2]);
-        tx.set_recording(RecordingEntry { name: recording.into(), begin_at: Some(0), end_at: Some(1000) });
+        tx.set_recording(recording, Some(0), Some(1000)).unwrap();
         let (mut time, mut files) = (0, vec![DataEventRows::new()]);
         for (seq, (step, variable, write, value)) in accesses.iter().enumerate() {
             time += step;

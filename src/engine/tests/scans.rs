@@ -1,10 +1,9 @@
-//! What a scan reads: only the files and pages it has to, in order, exactly those of the manifest.
+//! What a scan reads: only the files and pages it has to, in order, exactly those of the log.
 
 use super::fixture::{accesses, begin, empty, open, put};
 use super::rows;
 use crate::engine::Session;
 use crate::schema::tables;
-use crate::store::RecordingEntry;
 use tempfile::TempDir;
 
 /// Two recordings, two cores, two consecutive files each, 30 000 rows a file: two pages of a file.
@@ -12,7 +11,7 @@ fn big() -> (TempDir, Session) {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
     for recording in ["a b/ü=%", "b"] {
-        tx.set_recording(RecordingEntry { name: recording.into(), begin_at: Some(0), end_at: Some(600_000) });
+        tx.set_recording(recording, Some(0), Some(600_000)).unwrap();
         for core in ["Core_0", "Core_1"] {
             put(&mut tx, tables::DATA_EVENT, recording, Some(core), &accesses(0, 30_000));
             put(&mut tx, tables::DATA_EVENT, recording, Some(core), &accesses(30_000, 60_000));
@@ -102,7 +101,7 @@ fn rows_of_a_core_come_sorted_without_sorting() {
 }
 
 #[test]
-fn the_manifest_answers_what_it_knows() {
+fn the_log_answers_what_it_knows() {
     let (_dir, session) = big();
     let sql = "SELECT count(*), min(time), max(time) FROM data_event";
     assert_eq!(rows(&session, sql), ["240000 0 599990"]);
@@ -113,7 +112,7 @@ fn the_manifest_answers_what_it_knows() {
 fn overlapping_files_are_still_sorted() {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
-    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(900) });
+    tx.set_recording("r", Some(0), Some(900)).unwrap();
     for (from, to) in [(40, 80), (0, 50), (79, 90)] {
         put(&mut tx, tables::DATA_EVENT, "r", Some("c"), &accesses(from, to));
     }
@@ -126,9 +125,9 @@ fn overlapping_files_are_still_sorted() {
 }
 
 #[test]
-fn files_outside_the_manifest_are_not_read() {
+fn files_outside_the_log_are_not_read() {
     let (dir, session) = big();
-    let entry = &session.database().files(tables::DATA_EVENT, Some("b"))[0];
+    let entry = &session.database().files(tables::DATA_EVENT, Some("b")).unwrap()[0];
     let path = session.database().path_of(entry);
     std::fs::copy(&path, path.with_file_name("part-99999.parquet")).unwrap();
     assert_eq!(

@@ -9,7 +9,6 @@ use super::{collect, rows};
 use crate::engine::split;
 use crate::error::{Error, ErrorKind};
 use crate::schema::{TABLES, tables};
-use crate::store::RecordingEntry;
 
 fn failure(sql: &str) -> Error {
     let (_dir, session) = empty();
@@ -194,11 +193,11 @@ fn a_dropped_stream_stops_its_statement() {
 fn damage_is_an_error() {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
-    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(1_000) });
+    tx.set_recording("r", Some(0), Some(1_000)).unwrap();
     put(&mut tx, tables::DATA_EVENT, "r", Some("c"), &accesses(0, 100));
     tx.commit().unwrap();
     let session = open(dir.path());
-    let entry = &session.database().files(tables::DATA_EVENT, None)[0];
+    let entry = &session.database().files(tables::DATA_EVENT, None).unwrap()[0];
     let path = session.database().path_of(entry);
     let good = std::fs::read(&path).unwrap();
     let sql = "SELECT variable, sum(time), sum(value) FROM data_event WHERE time > 5 GROUP BY variable";
@@ -226,7 +225,7 @@ fn damage_is_an_error() {
 fn sorts_use_temporary_files_when_memory_is_short() {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
-    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(1_000_000) });
+    tx.set_recording("r", Some(0), Some(1_000_000)).unwrap();
     put(&mut tx, tables::DATA_EVENT, "r", Some("c"), &accesses(0, 100_000));
     tx.commit().unwrap();
     let database = crate::store::Database::open(&dir.path().join("db")).unwrap();
@@ -243,7 +242,7 @@ fn sorts_use_temporary_files_when_memory_is_short() {
 fn too_little_memory_is_a_limit() {
     let (dir, _) = empty();
     let mut tx = begin(&dir.path().join("db"));
-    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(1_000_000) });
+    tx.set_recording("r", Some(0), Some(1_000_000)).unwrap();
     put(&mut tx, tables::DATA_EVENT, "r", Some("c"), &accesses(0, 60_000));
     tx.commit().unwrap();
     let database = crate::store::Database::open(&dir.path().join("db")).unwrap();

@@ -10,11 +10,11 @@ use crate::schema::tables;
 pub(super) fn remarks(session: &Session, recording: &str) -> Result<Vec<String>> {
     let has = |table| session.database().has(table, recording);
     // Handlers of one name have other names in derived tables (rule I9 of docs/mapping.md).
-    let mut selects = match has(tables::ENTITY) {
+    let mut selects = match has(tables::ENTITY)? {
         true => vec!["SELECT entity FROM entity WHERE recording = $recording AND type IN ('T', 'I', 'R')"],
         false => vec!["SELECT process FROM process_instance WHERE recording = $recording"],
     };
-    if has(tables::RUNNABLE_INSTANCE) {
+    if has(tables::RUNNABLE_INSTANCE)? {
         selects.push("SELECT runnable FROM runnable_instance WHERE recording = $recording");
     }
     let sql = format!("SELECT name FROM ({}) AS named (name) ORDER BY name", selects.join(" UNION "));

@@ -9,10 +9,8 @@ use crate::selection::pattern;
 
 /// A comment for each such name, without its `# `.
 pub(super) fn remarks(session: &Session, recording: &str) -> Result<Vec<String>> {
-    if ![tables::ENTITY, tables::PROCESS_INSTANCE]
-        .iter()
-        .all(|table| session.database().has(table, recording))
-    {
+    let database = session.database();
+    if !database.has(tables::ENTITY, recording)? || !database.has(tables::PROCESS_INSTANCE, recording)? {
         return Ok(Vec::new());
     }
     let of = |sql: &str| session.names(sql, &[("recording", recording.into())]);

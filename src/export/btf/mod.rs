@@ -188,7 +188,7 @@ pub(super) fn export_btf(
         version => version,
     };
     let options = BtfOptions { version, ..*options };
-    let begin = session.database().manifest().recording(&recording).and_then(|r| r.begin_at);
+    let begin = session.database().recording(&recording)?.and_then(|r| r.begin_at);
     let zero = begin.filter(|b| *b < 0).unwrap_or(0);
     let state = match (options.with_state, selection.from) {
         (false, _) => None,

@@ -150,7 +150,7 @@ fn export_grasp(
     let own = tick_of(session, &recording)?;
     if selection.is_whole()
         && options.tick.is_none_or(|tick| own == Some(tick))
-        && session.database().has(tables::GRASP_EVENT, &recording)
+        && session.database().has(tables::GRASP_EVENT, recording.as_str())?
     {
         return original::write(session, &recording, options.dialect, out);
     }

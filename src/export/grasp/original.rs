@@ -17,7 +17,7 @@ const MAPPED: &str = "taskArrived taskArrivedAndIgnored jobArrived jobResumed jo
 /// The number of commands in the window that only Grasp has: servers, buffers, messages and others.
 pub(super) fn of_grasp_alone(part: Part<'_>) -> Result<u64> {
     let Part { session, selection, recording } = part;
-    if !session.database().has(tables::GRASP_EVENT, recording) {
+    if !session.database().has(tables::GRASP_EVENT, recording)? {
         return Ok(0);
     }
     let window = Selection { from: selection.from, to: selection.to, ..Selection::default() };

@@ -9,8 +9,8 @@ use crate::schema::tables;
 
 impl Export<'_, '_> {
     pub(super) fn grasp(&mut self) -> Result<()> {
-        let files = self.session.database().files(tables::GRASP_EVENT, Some(self.recording));
-        if files.is_empty() || !self.selection.types.is_empty() {
+        let has_grasp = self.session.database().has(tables::GRASP_EVENT, self.recording)?;
+        if !has_grasp || !self.selection.types.is_empty() {
             return Ok(());
         }
         self.budgets()?;

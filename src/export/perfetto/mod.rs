@@ -10,6 +10,7 @@ mod events;
 mod grasp;
 mod packets;
 mod placement;
+mod slots;
 mod spans;
 mod states;
 mod tracks;
@@ -76,7 +77,7 @@ struct Export<'a, 'o> {
 /// selected if a slice is about it, or if it is source or target of an event; its core shows what it runs.
 fn export_perfetto(session: &Session, selection: &Selection, out: &mut dyn Write) -> Result<(Counts, u64)> {
     let recording = selection.recording(session)?;
-    let entry = session.database().manifest().recording(&recording);
+    let entry = session.database().recording(&recording)?;
     let first = entry.and_then(|r| r.begin_at);
     let zero = first.unwrap_or(0).min(0);
     let mut packets = Packets::new(out, Clock::new(session.database().time_scale(), zero));

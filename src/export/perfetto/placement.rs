@@ -2,7 +2,9 @@
 //! their own. The Perfetto UI merges tracks of one name below one parent. Not for what the slices are.
 
 use super::packets::{Packets, Track};
+use super::slots::Slots;
 use crate::error::Result;
+use std::collections::HashMap;
 
 /// Tracks of one name for slices that may overlap.
 #[derive(Debug)]
@@ -10,52 +12,73 @@ pub(super) struct OverlapTracks {
     parent: u64,
     name: String,
     rank: i64,
-    slots: Vec<Slot>,
+    tracks: Vec<Taken>,
+    /// From when on each track is free; those of instances are taken.
+    free: Slots,
+    /// The instances that have not ended: their tracks, in order, and whether one of their spans starts them.
+    occupants: HashMap<i64, Occupant>,
 }
 
 /// One of these tracks, and until when it is taken.
 #[derive(Debug)]
-struct Slot {
+struct Taken {
     track: u64,
     end: i64,
-    /// The instance whose spans are on it, until it ends.
-    occupant: Option<Occupant>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Occupant {
-    instance: i64,
-    started: bool,
+    places: Vec<usize>,
+    started: Vec<bool>,
 }
 
 impl OverlapTracks {
     pub fn new(parent: u64, name: &str, rank: i64) -> Self {
-        Self { parent, name: name.to_owned(), rank, slots: Vec::new() }
+        let (tracks, free, occupants) = Default::default();
+        Self { parent, name: name.to_owned(), rank, tracks, free, occupants }
     }
 
     /// Tracks of which the first one exists already.
     pub fn on(track: u64, parent: u64, name: &str) -> Self {
-        let slot = Slot { track, end: i64::MIN, occupant: None };
-        Self { parent, name: name.to_owned(), rank: 0, slots: vec![slot] }
+        let mut tracks = Self::new(parent, name, 0);
+        tracks.add(track);
+        tracks
     }
 
-    fn more(&mut self, packets: &mut Packets<'_>) -> Result<u64> {
-        let track = packets.track(&Track { rank: self.rank, ..Track::below(self.parent, &self.name) })?;
-        self.slots.push(Slot { track, end: i64::MIN, occupant: None });
-        Ok(track)
+    /// Adds a track, which is free.
+    fn add(&mut self, track: u64) -> usize {
+        let place = self.tracks.len();
+        self.tracks.push(Taken { track, end: i64::MIN });
+        self.free.push();
+        self.free.set(place, i64::MIN);
+        place
+    }
+
+    /// The first track that is free at this moment, a new one if need be.
+    fn first_free(&mut self, at: i64, packets: &mut Packets<'_>) -> Result<usize> {
+        match self.free.first(at) {
+            Some(place) => Ok(place),
+            None => {
+                let track =
+                    packets.track(&Track { rank: self.rank, ..Track::below(self.parent, &self.name) })?;
+                Ok(self.add(track))
+            }
+        }
+    }
+
+    /// Takes a track until `end`, and from then on until its instance ends if it is of one.
+    fn take(&mut self, place: usize, end: i64, of_instance: bool) -> u64 {
+        self.free.set(place, if of_instance { i64::MAX } else { end });
+        self.tracks.get_mut(place).map_or(0, |taken| {
+            taken.end = end;
+            taken.track
+        })
     }
 
     /// The track for a span `[begin, end)`. Spans must come in the order of their ends or of their begins.
     pub fn place(&mut self, (begin, end): (i64, i64), packets: &mut Packets<'_>) -> Result<u64> {
-        let found = self.slots.iter().position(|slot| slot.end <= begin && slot.occupant.is_none());
-        let track = match found {
-            None => self.more(packets)?,
-            Some(found) => self.slots.get(found).map_or(0, |slot| slot.track),
-        };
-        if let Some(slot) = self.slots.iter_mut().find(|slot| slot.track == track) {
-            slot.end = end;
-        }
-        Ok(track)
+        let place = self.first_free(begin, packets)?;
+        Ok(self.take(place, end, false))
     }
 
     /// The same for a span of an instance, which keeps its track until [`OverlapTracks::leave`]. Also returns
@@ -67,29 +90,34 @@ impl OverlapTracks {
         (begin, end): (i64, i64),
         packets: &mut Packets<'_>,
     ) -> Result<(u64, bool)> {
-        let of = |slot: &Slot| slot.occupant.as_ref().map(|o| o.instance);
-        let find = |slots: &[Slot], occupant| {
-            slots.iter().position(|slot| of(slot) == occupant && slot.end <= begin)
+        let has_ended = |place: usize| self.tracks.get(place).is_some_and(|taken| taken.end <= begin);
+        let own = self.occupants.get(&instance).into_iter().flat_map(|own| own.places.iter().enumerate());
+        let own =
+            own.filter(|(_, place)| has_ended(**place)).min_by_key(|(_, place)| **place).map(|(n, _)| n);
+        let own = match own {
+            Some(own) => own,
+            None => {
+                let place = self.first_free(begin, packets)?;
+                let occupant = self.occupants.entry(instance).or_default();
+                occupant.places.push(place);
+                occupant.started.push(false);
+                occupant.places.len() - 1
+            }
         };
-        let place = find(&self.slots, Some(instance)).or_else(|| find(&self.slots, None));
-        if place.is_none() {
-            self.more(packets)?;
+        let occupant = self.occupants.entry(instance).or_default();
+        let first = starts && occupant.started.get(own) == Some(&false);
+        if let Some(started) = occupant.started.get_mut(own) {
+            *started |= starts;
         }
-        let last = self.slots.len().saturating_sub(1);
-        let Some(slot) = self.slots.get_mut(place.unwrap_or(last)) else { return Ok((0, false)) };
-        slot.end = end;
-        let occupant = slot.occupant.get_or_insert(Occupant { instance, started: false });
-        let first = starts && !occupant.started;
-        occupant.started |= starts;
-        Ok((slot.track, first))
+        let place = occupant.places.get(own).copied().unwrap_or_default();
+        Ok((self.take(place, end, true), first))
     }
 
     /// An instance has ended.
     pub fn leave(&mut self, instance: i64) {
-        for slot in &mut self.slots {
-            if slot.occupant.as_ref().is_some_and(|o| o.instance == instance) {
-                slot.occupant = None;
-            }
+        for place in self.occupants.remove(&instance).unwrap_or_default().places {
+            let end = self.tracks.get(place).map_or(i64::MIN, |taken| taken.end);
+            self.free.set(place, end);
         }
     }
 }

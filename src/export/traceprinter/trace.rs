@@ -141,7 +141,7 @@ impl Trace {
                 list.push((key, value));
             }
         }
-        if session.database().files(tables::KERNEL_EVENT, Some(recording)).is_empty() {
+        if !session.database().has(tables::KERNEL_EVENT, recording)? {
             return Err(Error::usage(format!("'{recording}' is no kernel trace"))
                 .hint("traceprinter prints kernel traces of QNX; use --format btf or csv"));
         }

@@ -8,7 +8,6 @@ use crate::engine::Session;
 use crate::engine::tests::fixture::{begin, engine, open};
 use crate::error::ErrorKind;
 use crate::metrics::{MetricFilter, summaries};
-use crate::store::RecordingEntry;
 use crate::time::TimeWindows;
 
 /// `begin_at` and the line of [`summary`].
@@ -132,7 +131,7 @@ fn windows_that_are_none_are_refused() {
 fn windows_that_need_too_much_memory_are_a_limit() {
     let (dir, _) = engine(&["r"]);
     let mut tx = begin(&dir.path().join("db"));
-    tx.set_recording(RecordingEntry { name: "r".into(), begin_at: Some(0), end_at: Some(1_000_000_000) });
+    tx.set_recording("r", Some(0), Some(1_000_000_000)).unwrap();
     tx.commit().unwrap();
     // A million windows of every line, in 64 MiB.
     for metric in ["Activations", "CPULoad"] {

@@ -24,7 +24,7 @@ impl Memory {
     fn of(db: &Database, recording: &str, tables: &[&'static TableSpec]) -> Self {
         let mut rows = Vec::new();
         for table in tables {
-            for file in db.files(table, Some(recording)) {
+            for file in db.files(table, Some(recording)).unwrap() {
                 for batch in read_batches(&db.path_of(&file), table, None, 1000).unwrap() {
                     rows.push((*table, file.core.clone(), batch.unwrap()));
                 }

@@ -12,15 +12,15 @@ use crate::error::ErrorKind;
 use crate::schema::{BtfEventRow, BtfEventRows};
 use crate::store::{FileEntry, row_groups_with, verify};
 
-/// Writes one file of `table` from these batches and commits it; the manifest's entry comes back.
+/// Writes one file of `table` from these batches and commits it; the entry of the log comes back.
 fn write(path: &Path, batches: &[RecordBatch]) -> Vec<FileEntry> {
     let mut tx = begin(path).unwrap();
     let mut writer = tx.writer(tables::BTF_EVENT, "a", None).unwrap();
     batches.iter().for_each(|b| writer.write(b).unwrap());
-    tx.add(writer.finish().unwrap());
-    tx.set_recording(RecordingEntry { name: "a".into(), begin_at: None, end_at: None });
+    tx.add(writer.finish().unwrap()).unwrap();
+    tx.set_recording("a", None, None).unwrap();
     tx.commit().unwrap();
-    Database::open(path).unwrap().files(tables::BTF_EVENT, None)
+    Database::open(path).unwrap().files(tables::BTF_EVENT, None).unwrap()
 }
 
 /// Events with names of all kinds: one, some, and too many for a dictionary.
@@ -146,9 +146,8 @@ fn damage_is_found_and_harmless() {
     let path = dir.path().join("db");
     database_with_a(&path);
     let db = Database::open(&path).unwrap();
-    let m = db.manifest();
-    let files = m.files.iter().map(|f| f.path.as_str()).chain(m.blobs.iter().map(|b| b.path.as_str()));
-    for name in files {
+    let a = db.recording("a").unwrap().unwrap();
+    for name in a.paths() {
         let file = path.join(name);
         let good = fs::read(&file).unwrap();
         for at in (0..good.len()).step_by(13) {
@@ -166,7 +165,7 @@ fn damage_is_found_and_harmless() {
         }
         fs::write(&file, &good).unwrap();
     }
-    fs::write(path.join("setup/recording=a/setup.json"), "{}").unwrap();
+    fs::write(path.join("setup/recording=a/setup-00000.json"), "{}").unwrap();
     assert_eq!(blob(&db, "setup").unwrap_err().kind(), ErrorKind::Database);
 }
 
@@ -218,10 +217,10 @@ proptest! {
         let mut tx = begin(&path).unwrap();
         let mut writer = tx.writer(tables::DATA_EVENT, "ä b", Some("0/1")).unwrap();
         writer.write(&batch).unwrap();
-        tx.add(writer.finish().unwrap());
-        tx.set_recording(RecordingEntry { name: "ä b".into(), begin_at: None, end_at: None });
+        tx.add(writer.finish().unwrap()).unwrap();
+        tx.set_recording("ä b", None, None).unwrap();
         tx.commit().unwrap();
-        let files = Database::open(&path).unwrap().files(tables::DATA_EVENT, None);
+        let files = Database::open(&path).unwrap().files(tables::DATA_EVENT, None).unwrap();
         prop_assert_eq!(files[0].begin_at, values.iter().map(|v| v.0).min());
         prop_assert_eq!(files[0].end_at, values.iter().map(|v| v.0).max());
         let read = contents(&path);

@@ -2,17 +2,19 @@
 
 mod faults;
 mod files;
+mod log;
 mod transactions;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 
-use super::{Database, Disk, RealDisk, RecordingEntry, Transaction, read_batches};
+use super::{Database, Disk, RealDisk, Transaction, read_batches, vacuum};
 use crate::error::Result;
 use crate::schema::{DataEventRow, DataEventRows, ProcessStateRow, ProcessStateRows, TABLES, tables};
 use crate::time::TimeScale;
@@ -66,21 +68,19 @@ fn record(tx: &mut Transaction, name: &str, start: i64) -> Result<()> {
     for core in ["Core_0", "Core_1"] {
         let mut writer = tx.writer(tables::DATA_EVENT, name, Some(core))?;
         writer.write(&accesses(start, 5))?;
-        tx.add(writer.finish()?);
+        tx.add(writer.finish()?)?;
     }
     derive(tx, name, start)?;
     tx.put_blob("setup", name, "setup.json", format!("{{\"start\":{start}}}").as_bytes())?;
-    tx.set_recording(RecordingEntry { name: name.into(), begin_at: Some(start), end_at: Some(start + 50) });
-    Ok(())
+    tx.set_recording(name, Some(start), Some(start + 50))
 }
 
 /// Writes the derived table of a recording again.
 fn derive(tx: &mut Transaction, name: &str, start: i64) -> Result<()> {
-    tx.drop_table(tables::PROCESS_STATE, name);
+    tx.drop_table(tables::PROCESS_STATE, name)?;
     let mut writer = tx.writer(tables::PROCESS_STATE, name, None)?;
     writer.write(&states(start, 3))?;
-    tx.add(writer.finish()?);
-    Ok(())
+    tx.add(writer.finish()?)
 }
 
 /// A database with one recording, `a`.
@@ -93,7 +93,8 @@ fn database_with_a(path: &Path) {
 /// Everything a reader can see.
 #[derive(Debug, PartialEq)]
 struct Contents {
-    recordings: Vec<RecordingEntry>,
+    /// Name, begin and end.
+    recordings: Vec<(String, Option<i64>, Option<i64>)>,
     rows: BTreeMap<String, RecordBatch>,
     blobs: BTreeMap<String, Vec<u8>>,
 }
@@ -102,7 +103,7 @@ fn contents(path: &Path) -> Contents {
     let db = Database::open(path).unwrap();
     let (mut rows, mut blobs) = (BTreeMap::new(), BTreeMap::new());
     for table in TABLES {
-        for file in db.files(table, None) {
+        for file in db.files(table, None).unwrap() {
             let batches = read_batches(&db.path_of(&file), table, None, 1000).unwrap();
             let batches: Vec<_> = batches.collect::<Result<_>>().unwrap();
             let key = format!("{} {} {:?}", table.name, file.recording, file.core);
@@ -110,16 +111,22 @@ fn contents(path: &Path) -> Contents {
             assert!(rows.insert(key, batch).is_none(), "two files where one was written");
         }
     }
-    for b in &db.manifest().blobs {
-        blobs.insert(b.path.clone(), b.read(path).unwrap());
+    let mut recordings = Vec::new();
+    for r in db.recordings().unwrap() {
+        recordings.push((r.name.clone(), r.begin_at, r.end_at));
+        for b in &r.blobs {
+            let content = b.read(&super::open::place(path, &b.path)).unwrap();
+            assert!(blobs.insert(format!("{} {}", b.kind, r.name), content).is_none());
+        }
     }
-    Contents { recordings: db.recordings().to_vec(), rows, blobs }
+    Contents { recordings, rows, blobs }
 }
 
 /// The blob of that kind of recording `a`.
 fn blob(db: &Database, kind: &str) -> Result<Option<Vec<u8>>> {
-    let found = db.manifest().blobs.iter().find(|b| b.kind == kind && b.recording == "a");
-    found.map(|b| b.read(db.path())).transpose()
+    let a = db.recording("a")?.unwrap();
+    let found = a.blobs.iter().find(|b| b.kind == kind);
+    found.map(|b| b.read(&super::open::place(db.path(), &b.path))).transpose()
 }
 
 /// Every file and folder below `path`, relative to it, in order.
@@ -147,18 +154,27 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The folder has only files that the manifest knows, and no empty folder.
+/// After a vacuum, the folder has only files that the log knows, and no empty folder.
 fn assert_tidy(path: &Path) {
+    let is_bad = |problem: &super::verify::Problem| problem.what.contains("not part");
+    let report = super::verify(path).unwrap();
+    assert!(!report.problems.iter().any(is_bad), "what was removed is out of sight: {report:?}");
+    vacuum(real(), path, SystemTime::now()).unwrap();
     let db = Database::open(path).unwrap();
-    let m = db.manifest();
-    let mut expected: Vec<_> = m.files.iter().map(|f| f.path.clone()).collect();
-    expected.extend(m.blobs.iter().map(|b| b.path.clone()));
+    let recordings = db.recordings().unwrap();
+    let mut expected: Vec<_> = recordings.iter().flat_map(|r| r.paths()).map(str::to_owned).collect();
+    expected.push("log/tip".into());
+    for (number, level) in super::log::numbers(path).unwrap() {
+        expected.push(match level {
+            0 => super::layout::commit(number),
+            level => super::layout::checkpoint(number, level),
+        });
+    }
     let folders: Vec<_> =
         expected.iter().flat_map(|p| super::layout::folders_of(p)).map(str::to_owned).collect();
     expected.extend(folders);
-    expected.extend(["manifest.json".to_owned(), ".lock".to_owned()]);
+    expected.push(".lock".to_owned());
     expected.sort();
     expected.dedup();
     assert_eq!(everything_in(path), expected);
-    assert_eq!(m.pending(), Vec::<String>::new());
 }

@@ -12,7 +12,7 @@ fn what_was_committed_is_there() {
     let path = dir.path().join("engine.db");
     database_with_a(&path);
     let db = Database::open(&path).unwrap();
-    let files = db.files(tables::DATA_EVENT, Some("a"));
+    let files = db.files(tables::DATA_EVENT, Some("a")).unwrap();
     let paths: Vec<_> = files.iter().map(|f| f.path.as_str()).collect();
     assert_eq!(
         paths,
@@ -22,7 +22,7 @@ fn what_was_committed_is_there() {
         ]
     );
     assert_eq!((files[0].rows, files[0].begin_at, files[0].end_at), (5, Some(0), Some(40)));
-    let states = &db.files(tables::PROCESS_STATE, None)[0];
+    let states = &db.files(tables::PROCESS_STATE, None).unwrap()[0];
     assert_eq!((states.begin_at, states.end_at), (Some(0), Some(30)), "of both columns");
     assert_eq!(blob(&db, "setup").unwrap().unwrap(), b"{\"start\":0}");
     assert_eq!(blob(&db, "state").unwrap(), None);
@@ -40,13 +40,13 @@ fn nothing_is_visible_before_the_commit() {
 
     let mut tx = begin(&path).unwrap();
     record(&mut tx, "b", 100).unwrap();
-    tx.drop_recording("a");
+    tx.drop_recording("a").unwrap();
     assert_eq!(contents(&path), before);
     let parquet =
         |names: &[String]| names.iter().filter(|n| n.ends_with(".parquet")).cloned().collect::<Vec<_>>();
     assert_eq!(parquet(&everything_in(&path)), parquet(&files));
-    assert!(tx.has_recording("b") && !tx.has_recording("a"));
-    let staged = tx.files(tables::DATA_EVENT, "b");
+    assert!(tx.has_recording("b").unwrap() && !tx.has_recording("a").unwrap());
+    let staged = tx.files(tables::DATA_EVENT, "b").unwrap();
     assert_eq!(staged.len(), 2);
     assert!(staged.iter().all(|(_, place)| place.exists()), "the files can be read before the commit");
     drop(tx);
@@ -81,13 +81,13 @@ fn a_name_is_never_given_to_another_file() {
     database_with_a(&path);
     for round in 1..4 {
         let old = Database::open(&path).unwrap();
-        let old_file = old.files(table, Some("a")).remove(0);
+        let old_file = old.files(table, Some("a")).unwrap().remove(0);
         assert!(!seen.contains(&old_file.path), "{} again", old_file.path);
         seen.push(old_file.path.clone());
 
         let mut tx = begin(&path).unwrap();
         if round == 2 {
-            tx.drop_recording("a");
+            tx.drop_recording("a").unwrap();
             tx.commit().unwrap();
             tx = begin(&path).unwrap();
             record(&mut tx, "a", round).unwrap();
@@ -95,7 +95,8 @@ fn a_name_is_never_given_to_another_file() {
             derive(&mut tx, "a", round).unwrap();
         }
         tx.commit().unwrap();
-        assert!(!old.path_of(&old_file).exists(), "an old reader finds nothing, not something else");
+        assert!(old.path_of(&old_file).exists(), "an old reader finds its file");
+        assert_ne!(old.path_of(&old_file), path.join(&old_file.path), "out of the sight of other engines");
         assert_tidy(&path);
     }
 }
@@ -106,20 +107,21 @@ fn a_recording_can_be_replaced_and_removed() {
     let path = dir.path().join("db");
     database_with_a(&path);
     let mut tx = begin(&path).unwrap();
-    tx.drop_recording("a");
+    tx.drop_recording("a").unwrap();
     record(&mut tx, "a", 1000).unwrap();
-    assert_eq!(tx.files(tables::DATA_EVENT, "a").len(), 2, "of the new state");
+    assert_eq!(tx.files(tables::DATA_EVENT, "a").unwrap().len(), 2, "of the new state");
     tx.commit().unwrap();
     let new = contents(&path);
-    assert_eq!(new.blobs["setup/recording=a/setup.json"], b"{\"start\":1000}");
+    assert_eq!(new.blobs["setup a"], b"{\"start\":1000}");
     assert_eq!(new.rows["process_state a None"], states(1000, 3));
     assert_eq!(new.recordings.len(), 1);
     assert_tidy(&path);
 
     let mut tx = begin(&path).unwrap();
-    tx.drop_recording("a");
+    tx.drop_recording("a").unwrap();
     tx.commit().unwrap();
-    assert_eq!(everything_in(&path), [".lock", "manifest.json"]);
+    assert_tidy(&path);
+    assert!(everything_in(&path).iter().all(|name| name == ".lock" || name.starts_with("log")));
     assert_eq!(verify(&path).unwrap().problems, []);
 }
 
@@ -131,29 +133,63 @@ fn changes_of_mind_leave_nothing_behind() {
     let mut tx = begin(&path).unwrap();
     record(&mut tx, "a", 1).unwrap();
     record(&mut tx, "b", 1).unwrap();
-    tx.drop_recording("a");
-    tx.drop_recording("b");
+    tx.drop_recording("a").unwrap();
+    tx.drop_recording("b").unwrap();
     record(&mut tx, "b", 2).unwrap();
     tx.commit().unwrap();
     assert_tidy(&path);
     let contents = contents(&path);
     assert_eq!(contents.recordings.len(), 1);
-    assert_eq!(contents.blobs["setup/recording=b/setup.json"], b"{\"start\":2}");
+    assert_eq!(contents.blobs["setup b"], b"{\"start\":2}");
 }
 
 #[test]
-fn the_second_writer_is_refused_and_readers_are_not() {
+fn writers_of_different_recordings_do_not_disturb_each_other() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("db");
-    let first = begin(&path).unwrap();
-    let refused = begin(&path).unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::Database);
+    let (mut first, mut second) = (begin(&path).unwrap(), begin(&path).unwrap());
+    record(&mut first, "a", 0).unwrap();
+    record(&mut second, "b", 100).unwrap();
+    let mut third = begin(&path).unwrap();
+    record(&mut third, "a", 200).unwrap();
     first.commit().unwrap();
-    let first = begin(&path).unwrap();
-    assert!(begin(&path).unwrap_err().to_string().contains("another btfdb"));
-    Database::open(&path).unwrap();
-    drop(first);
-    begin(&path).unwrap();
+    second.commit().unwrap();
+    let refused = third.commit().unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Database);
+    assert!(refused.to_string().contains("another btfdb has just changed the recording 'a'"), "{refused}");
+    assert_tidy(&path);
+    let recordings = contents(&path).recordings;
+    assert_eq!(recordings.iter().map(|r| r.0.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(Database::open(&path).unwrap().generation(), 2);
+}
+
+/// Each thread adds its own recordings, and one reader looks at the database all the time.
+#[test]
+fn many_writers_lose_and_double_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let path = &path;
+            scope.spawn(move || {
+                for n in 0..6 {
+                    let mut tx = begin(path).unwrap();
+                    record(&mut tx, &format!("r{writer}-{n}"), 0).unwrap();
+                    tx.commit().unwrap();
+                }
+            });
+        }
+        let mut seen = 0;
+        while seen < 24 {
+            let Ok(db) = Database::open(&path) else { continue };
+            let found = db.recordings().unwrap().len() as u64;
+            assert!(found >= seen && found == db.count());
+            seen = found;
+        }
+    });
+    assert_eq!(Database::open(&path).unwrap().generation(), 24);
+    assert_tidy(&path);
+    assert_eq!(verify(&path).unwrap().problems, []);
 }
 
 #[test]
@@ -170,10 +206,10 @@ fn writers_work_on_threads_and_the_order_of_the_files_is_that_of_the_calls() {
         let threads: Vec<_> = writers.into_iter().enumerate().map(|w| scope.spawn(move || work(w))).collect();
         threads.into_iter().map(|t| t.join().unwrap()).collect::<Vec<_>>()
     });
-    finished.into_iter().rev().for_each(|f| tx.add(f));
-    tx.set_recording(RecordingEntry { name: "a".into(), begin_at: None, end_at: None });
+    finished.into_iter().rev().for_each(|f| tx.add(f).unwrap());
+    tx.set_recording("a", None, None).unwrap();
     tx.commit().unwrap();
-    let files = Database::open(&path).unwrap().files(tables::PROCESS_STATE, Some("a"));
+    let files = Database::open(&path).unwrap().files(tables::PROCESS_STATE, Some("a")).unwrap();
     assert_eq!(files.iter().filter_map(|f| f.begin_at).collect::<Vec<_>>(), [0, 100, 200, 300]);
 }
 

@@ -5,7 +5,7 @@
 //! `BTFDB_EDGES` is the number of random places in each recording; 4 without it.
 
 use super::{Ingested, Recording, corpus, cuts, ingested, none};
-use btfdb::{Control, OpenOptions, Queries, SessionOptions, Severity, Trace, check, tables};
+use btfdb::{Choice, Control, OpenOptions, Queries, SessionOptions, Severity, Trace, check, tables};
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
@@ -159,10 +159,10 @@ fn wrong(recording: &Recording, whole: &Tables, found: &Tables, gaps: &Gaps, beg
 fn violations(db: &Ingested) -> u64 {
     let session = SessionOptions { threads: Some(1), ..SessionOptions::default() };
     let queries = Queries::shipped();
-    let options = OpenOptions { time_scale: None, session, queries };
+    let options = OpenOptions { time_scale: None, choice: Choice::default(), session, queries };
     let path = db.db.path().to_str().unwrap().to_owned();
     let trace = Trace::open(&path, &options, &Arc::new(Control::default())).unwrap();
-    check(&trace, None, None).unwrap().iter().map(|(_, report)| report.violations(Severity::Warning)).sum()
+    check(&trace, None).unwrap().iter().map(|(_, report)| report.violations(Severity::Warning)).sum()
 }
 
 /// A small generator of numbers with a fixed seed: the test is the same everywhere.
@@ -270,7 +270,7 @@ fn starts_at_random_places_leave_the_rest_as_it_is() {
             let (begin, end) = recording.range;
             let cut = begin + (end - begin) / 1000 * (random.below(990) as i64) + random.below(5000) as i64;
             let db = ingested(cuts::part(recording, cut, i64::MAX).path(), 2);
-            let begin = db.db.recordings()[0].begin_at.unwrap();
+            let begin = db.db.recordings().unwrap()[0].begin_at.unwrap();
             let found = wrong(recording, &whole, &Tables::of(&db), &Gaps::new(), begin);
             problems.extend(found.into_iter().map(|p| format!("{} from {cut}: {p}", recording.name)));
             let violations = violations(&db);

@@ -127,7 +127,10 @@ impl Recording {
         let description =
             plan(&[folder.to_path_buf()], &Description::default(), FORMATS).unwrap().remove(0).description;
         let ingested = ingested(folder, 2);
-        let range = ingested.db.recordings()[0].begin_at.zip(ingested.db.recordings()[0].end_at).unwrap();
+        let range = ingested.db.recordings().unwrap()[0]
+            .begin_at
+            .zip(ingested.db.recordings().unwrap()[0].end_at)
+            .unwrap();
         let starts = |file: &Option<String>| {
             let text = file.as_ref().map(|f| std::fs::read_to_string(folder.join(f)).unwrap());
             text.is_none_or(|t| t.lines().next().is_some_and(|l| l.contains("StartOS; fentry")))
@@ -188,7 +191,7 @@ pub fn ingested(folder: &Path, threads: usize) -> Ingested {
 impl Ingested {
     /// All rows of a table, or those of one core.
     pub fn batches(&self, table: &'static TableSpec, core: Option<&str>) -> Vec<RecordBatch> {
-        let files = self.db.files(table, None);
+        let files = self.db.files(table, None).unwrap();
         let files = files.iter().filter(|f| core.is_none() || f.core.as_deref() == core);
         let batches = files.map(|f| read_batches(&self.db.path_of(f), table, None, 8192).unwrap());
         batches.flatten().map(|b| b.unwrap()).collect()

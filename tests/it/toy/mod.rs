@@ -40,7 +40,7 @@ fn a_format_is_a_folder_and_a_line() {
     assert_eq!((report.log.count_of("bad-time"), report.log.count_of("wrong-column-count")), (1, 1));
     let db = Database::open(&dir.path().join("t.db")).unwrap();
     let mut running = Vec::new();
-    for file in db.files(tables::PROCESS_INSTANCE, None) {
+    for file in db.files(tables::PROCESS_INSTANCE, None).unwrap() {
         for batch in read_batches(&db.path_of(&file), tables::PROCESS_INSTANCE, None, 1024).unwrap() {
             let batch = batch.unwrap();
             let view = ProcessInstanceView::of(&batch).unwrap();

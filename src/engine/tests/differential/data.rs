@@ -9,7 +9,6 @@ use crate::schema::{
     BtfEventRow, BtfEventRows, DataEventRow, DataEventRows, ProcessInstanceRow, ProcessInstanceRows,
     ProcessStateRow, ProcessStateRows, tables,
 };
-use crate::store::RecordingEntry;
 
 /// Processes, some with names that are longer than what a view of a string holds.
 pub(super) const PROCESSES: [&str; 5] = ["T_1", "T_2", "a task with a long name", "I_1", "T_11"];
@@ -20,7 +19,7 @@ pub(super) fn make(folder: &Path) {
     let mut random = Random::new(7);
     let mut tx = begin(&folder.join("db"));
     for recording in ["a", "b"] {
-        tx.set_recording(RecordingEntry { name: recording.into(), begin_at: Some(0), end_at: Some(4000) });
+        tx.set_recording(recording, Some(0), Some(4000)).unwrap();
         for core in ["Core_0", "Core_1"] {
             let (mut time, mut seq) = (0, 0);
             for _ in 0..2 {

@@ -135,7 +135,7 @@ fn a_mapper_is_a_type_and_a_line() {
 
     let db = Database::open(&path).unwrap();
     let mut events = Vec::new();
-    for file in db.files(tables::BTF_EVENT, Some(&name)) {
+    for file in db.files(tables::BTF_EVENT, Some(&name)).unwrap() {
         for batch in read_batches(&db.path_of(&file), tables::BTF_EVENT, None, 1024).unwrap() {
             let batch = batch.unwrap();
             let rows = BtfEventView::of(&batch).unwrap();
@@ -147,5 +147,5 @@ fn a_mapper_is_a_type_and_a_line() {
         ["R_OUT start", "R_IN start", "helper start", "R_B start", "R_B terminate", "helper terminate"];
     assert_eq!(events[..2], ["R_INIT start", "R_INIT terminate"]);
     assert_eq!(events[2..8], nested);
-    assert!(db.has(tables::PROCESS_INSTANCE, &name));
+    assert!(db.has(tables::PROCESS_INSTANCE, name.as_str()).unwrap());
 }

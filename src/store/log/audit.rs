@@ -1,0 +1,54 @@
+//! Looks for faults in the log: every commit and every checkpoint must be readable, and a checkpoint must say
+//! what its commits say. Not whether the files that the log names are sound (see `verify`).
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::checkpoint::Checkpoint;
+use super::entry::Commit;
+use super::snapshot::{Piece, folded, numbers};
+use crate::error::Result;
+use crate::store::layout;
+use crate::store::open;
+
+/// What is wrong with the log: a file of it, and a sentence without a full stop.
+pub(in crate::store) fn audit(root: &Path) -> Result<Vec<(String, String)>> {
+    let mut problems = Vec::new();
+    let mut commits = BTreeMap::new();
+    for (number, level) in numbers(root)? {
+        let name = if level == 0 { layout::commit(number) } else { layout::checkpoint(number, level) };
+        let path = root.join(&name);
+        let found = match level {
+            0 => commit(&path).map(|commit| {
+                commits.insert(number, commit);
+                true
+            }),
+            _ => agrees(&path, &commits),
+        };
+        match found {
+            Ok(true) => {}
+            Ok(false) => problems.push((name, "the checkpoint does not say what its commits say".into())),
+            Err(e) => problems.push((name, e.to_string())),
+        }
+    }
+    Ok(problems)
+}
+
+fn commit(path: &Path) -> Result<Commit> {
+    Commit::parse(&open::content(path)?.unwrap_or_default(), path)
+}
+
+/// Whether a checkpoint is what its commits leave; true if not all of them are there any more.
+fn agrees(path: &Path, commits: &BTreeMap<u64, Commit>) -> Result<bool> {
+    let Some(checkpoint) = Checkpoint::open(path)? else { return Ok(true) };
+    let found = checkpoint.recordings()?;
+    let (after, last) = (checkpoint.after(), checkpoint.head().number);
+    let folded_in: Vec<_> =
+        commits.range(after + 1..=last).rev().map(|(_, c)| Piece::One(c.clone())).collect();
+    if folded_in.len() as u64 != last - after {
+        return Ok(true);
+    }
+    let (mut expected, _) = folded(&folded_in)?;
+    expected.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(expected == found)
+}

@@ -1,0 +1,180 @@
+//! A checkpoint: the recordings that some consecutive commits left, sorted by name, in compressed blocks, and
+//! behind them an index of the blocks. Looking for one recording reads the index and one block. Not which
+//! commits are folded (see `fold`).
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::entry::Head;
+use super::sealed;
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::checksum::Seal;
+use crate::store::layout;
+use crate::store::open;
+use crate::store::recording::Recording;
+
+/// Recordings in a block.
+const BLOCK: usize = 32;
+/// Ends the file, behind the length of the index in eight bytes (little endian).
+const MAGIC: &[u8; 8] = b"btfdbck\n";
+const TRAILER: u64 = 16;
+/// Largest block in memory; names and paths of recordings are far smaller.
+const MAX_BLOCK: usize = 1 << 28;
+
+/// A checkpoint whose index is in memory.
+#[derive(Debug)]
+pub(in crate::store) struct Checkpoint {
+    path: PathBuf,
+    index: Index,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Index {
+    /// The number of the commit before the first that is folded.
+    after: u64,
+    /// Of the last one.
+    head: Head,
+    blocks: Vec<Block>,
+    /// The names of recordings that earlier commits may have put and these drop, sorted.
+    drops: Vec<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Block {
+    first: String,
+    last: String,
+    at: u64,
+    bytes: u64,
+    checksum: String,
+}
+
+/// The file of a checkpoint of the commits behind `after` up to `head`; `puts` and `drops` are sorted by
+/// name.
+pub(super) fn to_bytes(after: u64, head: Head, puts: &[Recording], drops: Vec<String>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut blocks = Vec::new();
+    for recordings in puts.chunks(BLOCK) {
+        let json = serde_json::to_vec(recordings).map_err(|e| failed("written").because(e))?;
+        let packed = zstd::bulk::compress(&json, 3).map_err(|e| failed("written").because(e))?;
+        let (Some(first), Some(last)) = (recordings.first(), recordings.last()) else { continue };
+        let Seal { bytes: length, checksum } = Seal::of(&packed);
+        let at = bytes.len() as u64;
+        blocks.push(Block {
+            first: first.name.clone(),
+            last: last.name.clone(),
+            at,
+            bytes: length,
+            checksum,
+        });
+        bytes.extend(packed);
+    }
+    let index = sealed::seal(&Index { after, head, blocks, drops })?;
+    bytes.extend(&index);
+    bytes.extend((index.len() as u64).to_le_bytes());
+    bytes.extend(MAGIC);
+    Ok(bytes)
+}
+
+fn failed(what: &str) -> Error {
+    Error::new(ErrorKind::Bug, format!("a block of the log cannot be {what}"))
+}
+
+impl Checkpoint {
+    /// Reads the index of the checkpoint at `path`; `None` when there is none.
+    pub(super) fn open(path: &Path) -> Result<Option<Self>> {
+        let Some(mut file) = open::if_there(path)? else { return Ok(None) };
+        let io = |e| Error::io("read", path, e);
+        let length = file.seek(SeekFrom::End(0)).map_err(io)?;
+        let damaged = || sealed::damaged(path);
+        let end = length.checked_sub(TRAILER).ok_or_else(damaged)?;
+        let mut trailer = [0; TRAILER as usize];
+        file.seek(SeekFrom::Start(end)).and_then(|_| file.read_exact(&mut trailer)).map_err(io)?;
+        let (size, magic) = trailer.split_first_chunk::<8>().ok_or_else(damaged)?;
+        let size = u64::from_le_bytes(*size);
+        let at = end.checked_sub(size).filter(|_| magic == MAGIC).ok_or_else(damaged)?;
+        let index: Index = sealed::open(&read(&mut file, path, at, size)?, path)?;
+        let is_inside = |block: &Block| block.at.checked_add(block.bytes).is_some_and(|end| end <= at);
+        if !index.blocks.iter().all(is_inside) {
+            return Err(damaged());
+        }
+        Ok(Some(Self { path: path.to_path_buf(), index }))
+    }
+
+    /// The number of the commit before the first that is folded.
+    pub(in crate::store) fn after(&self) -> u64 {
+        self.index.after
+    }
+
+    pub(in crate::store) fn head(&self) -> &Head {
+        &self.index.head
+    }
+
+    /// The names of recordings that earlier commits may have put and these drop, sorted.
+    pub(super) fn drops(&self) -> &[String] {
+        &self.index.drops
+    }
+
+    /// The recording of that name, if it is in here.
+    pub(super) fn find(&self, name: &str) -> Result<Option<Recording>> {
+        let place = self.index.blocks.partition_point(|block| block.last.as_str() < name);
+        let Some(block) = self.index.blocks.get(place).filter(|block| block.first.as_str() <= name) else {
+            return Ok(None);
+        };
+        Ok(self.block(block)?.into_iter().find(|r| r.name == name))
+    }
+
+    /// The first names that begin with `prefix`, `max` at most.
+    pub(super) fn names(&self, prefix: &str, max: usize) -> Result<Vec<String>> {
+        let begin = self.index.blocks.partition_point(|block| block.last.as_str() < prefix);
+        let mut names = Vec::new();
+        for block in self.index.blocks.iter().skip(begin) {
+            let is_past = block.first.as_str() > prefix && !block.first.starts_with(prefix);
+            if names.len() >= max || is_past {
+                break;
+            }
+            let of_block = self.block(block)?.into_iter().map(|r| r.name);
+            names.extend(of_block.filter(|name| name.starts_with(prefix)));
+        }
+        names.truncate(max);
+        Ok(names)
+    }
+
+    /// All recordings in here, by name.
+    pub(in crate::store) fn recordings(&self) -> Result<Vec<Recording>> {
+        let mut all = Vec::new();
+        for block in &self.index.blocks {
+            all.extend(self.block(block)?);
+        }
+        Ok(all)
+    }
+
+    fn block(&self, block: &Block) -> Result<Vec<Recording>> {
+        let damaged = || sealed::damaged(&self.path);
+        let Some(mut file) = open::if_there(&self.path)? else {
+            return Err(Error::database("a part of the log is gone: the database was opened long ago")
+                .at(&self.path)
+                .hint("open the database again"));
+        };
+        let packed = read(&mut file, &self.path, block.at, block.bytes)?;
+        if Seal::of(&packed).checksum != block.checksum {
+            return Err(damaged());
+        }
+        let json = zstd::bulk::decompress(&packed, MAX_BLOCK).map_err(|e| damaged().because(e))?;
+        let recordings: Vec<Recording> = serde_json::from_slice(&json).map_err(|e| damaged().because(e))?;
+        if !recordings.iter().flat_map(Recording::paths).all(layout::is_inside) {
+            return Err(damaged());
+        }
+        Ok(recordings)
+    }
+}
+
+fn read(file: &mut File, path: &Path, at: u64, bytes: u64) -> Result<Vec<u8>> {
+    let length = usize::try_from(bytes).map_err(|e| sealed::damaged(path).because(e))?;
+    let mut content = vec![0; length];
+    let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut content));
+    read.map_err(|e| Error::io("read", path, e))?;
+    Ok(content)
+}

@@ -1,0 +1,300 @@
+//! A database at one commit: finds the newest commit and the pieces of the log that together say what there
+//! is, and looks recordings up in them. Reads no more of the log than it is asked for. Not for changes (see
+//! [`super::super::transaction`]).
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use super::checkpoint::Checkpoint;
+use super::entry::{Commit, Head};
+use super::levels::{FOLD, levels};
+use crate::error::{Error, Result};
+use crate::store::layout;
+use crate::store::open;
+use crate::store::recording::Recording;
+
+/// What a database held after one commit.
+#[derive(Debug)]
+pub(in crate::store) struct Snapshot {
+    head: Head,
+    /// The log, newest piece first.
+    pieces: Vec<Piece>,
+    /// The recordings, in the order in which they came, once they have been asked for.
+    all: OnceLock<All>,
+}
+
+/// All recordings.
+#[derive(Debug)]
+struct All {
+    recordings: Vec<Arc<Recording>>,
+    by_name: HashMap<String, usize>,
+}
+
+impl All {
+    fn new(mut recordings: Vec<Arc<Recording>>) -> Self {
+        recordings.sort_by_key(|r| r.ordinal);
+        let by_name = recordings.iter().enumerate().map(|(n, r)| (r.name.clone(), n)).collect();
+        Self { recordings, by_name }
+    }
+}
+
+/// Consecutive commits.
+#[derive(Debug)]
+pub(super) enum Piece {
+    One(Commit),
+    Folded(Checkpoint),
+}
+
+/// What a piece says of a name.
+enum Answer {
+    Put(Recording),
+    Dropped,
+    Nothing,
+}
+
+impl Piece {
+    /// The number of the commit before its first one.
+    fn after(&self) -> u64 {
+        match self {
+            Self::One(commit) => commit.head.number - 1,
+            Self::Folded(checkpoint) => checkpoint.after(),
+        }
+    }
+
+    pub(super) fn head(&self) -> &Head {
+        match self {
+            Self::One(commit) => &commit.head,
+            Self::Folded(checkpoint) => checkpoint.head(),
+        }
+    }
+
+    pub(super) fn drops(&self) -> &[String] {
+        match self {
+            Self::One(commit) => &commit.drops,
+            Self::Folded(checkpoint) => checkpoint.drops(),
+        }
+    }
+
+    pub(super) fn puts(&self) -> Result<Vec<Recording>> {
+        match self {
+            Self::One(commit) => Ok(commit.puts.clone()),
+            Self::Folded(checkpoint) => checkpoint.recordings(),
+        }
+    }
+
+    /// The first names that begin with `prefix` among its recordings.
+    fn names(&self, prefix: &str, max: usize) -> Result<Vec<String>> {
+        match self {
+            Self::One(commit) => {
+                let names = commit.puts.iter().map(|r| &r.name).filter(|name| name.starts_with(prefix));
+                Ok(names.take(max).cloned().collect())
+            }
+            Self::Folded(checkpoint) => checkpoint.names(prefix, max),
+        }
+    }
+
+    fn find(&self, name: &str) -> Result<Answer> {
+        let put = match self {
+            Self::One(commit) => commit.puts.iter().find(|r| r.name == name).cloned(),
+            Self::Folded(checkpoint) => checkpoint.find(name)?,
+        };
+        let is_dropped = || self.drops().binary_search_by(|drop| drop.as_str().cmp(name)).is_ok();
+        Ok(match put {
+            Some(recording) => Answer::Put(recording),
+            None if is_dropped() => Answer::Dropped,
+            None => Answer::Nothing,
+        })
+    }
+}
+
+impl Snapshot {
+    /// The newest state of the database at `root`; `None` if there is no log with a commit.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Database`] when the log is damaged or of another version.
+    pub(in crate::store) fn open(root: &Path) -> Result<Option<Self>> {
+        match tip(root)? {
+            0 => Ok(None),
+            number => Self::at(root, number).map(Some),
+        }
+    }
+
+    fn at(root: &Path, number: u64) -> Result<Self> {
+        let pieces = pieces(root, 0, number)?;
+        let Some(head) = pieces.first().map(|piece| piece.head().clone()) else {
+            return Err(missing(&root.join(layout::commit(number))));
+        };
+        Ok(Self { head, pieces, all: OnceLock::new() })
+    }
+
+    /// The state before the first commit.
+    pub(in crate::store) fn empty(head: Head) -> Self {
+        Self { head, pieces: Vec::new(), all: OnceLock::new() }
+    }
+
+    /// The same state with these recordings only.
+    pub(in crate::store) fn only(&self, recordings: Vec<Arc<Recording>>) -> Self {
+        let mut head = self.head.clone();
+        head.recordings = recordings.len() as u64;
+        head.rows.clear();
+        recordings.iter().for_each(|recording| head.count(None, Some(recording)));
+        Self { head, pieces: Vec::new(), all: OnceLock::from(All::new(recordings)) }
+    }
+
+    pub(in crate::store) fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// The recording of that name.
+    pub(in crate::store) fn recording(&self, name: &str) -> Result<Option<Arc<Recording>>> {
+        if let Some(all) = self.all.get() {
+            return Ok(all.by_name.get(name).and_then(|n| all.recordings.get(*n)).cloned());
+        }
+        for piece in &self.pieces {
+            match piece.find(name)? {
+                Answer::Put(recording) => return Ok(Some(Arc::new(recording))),
+                Answer::Dropped => return Ok(None),
+                Answer::Nothing => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first names that begin with `prefix`, `max` at most.
+    pub(in crate::store) fn names(&self, prefix: &str, max: usize) -> Result<Vec<String>> {
+        if let Some(all) = self.all.get() {
+            let mut names: Vec<_> =
+                all.by_name.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
+            names.sort_unstable();
+            names.truncate(max);
+            return Ok(names);
+        }
+        let mut names = BTreeSet::new();
+        let mut dropped: HashSet<&str> = HashSet::new();
+        for piece in &self.pieces {
+            // Those that a later commit dropped are no names any more.
+            let some = piece.names(prefix, max + dropped.len())?;
+            names.extend(some.into_iter().filter(|name| !dropped.contains(name.as_str())));
+            dropped.extend(piece.drops().iter().map(String::as_str).filter(|name| name.starts_with(prefix)));
+        }
+        Ok(names.into_iter().take(max).collect())
+    }
+
+    /// All recordings, in the order in which they came. Reads the whole log, once.
+    pub(in crate::store) fn recordings(&self) -> Result<&[Arc<Recording>]> {
+        if let Some(all) = self.all.get() {
+            return Ok(&all.recordings);
+        }
+        let all = All::new(folded(&self.pieces)?.0.into_iter().map(Arc::new).collect());
+        Ok(&self.all.get_or_init(|| all).recordings)
+    }
+}
+
+/// What consecutive pieces, newest first, leave: the recordings, and the names that they drop.
+pub(super) fn folded(pieces: &[Piece]) -> Result<(Vec<Recording>, HashSet<String>)> {
+    let mut seen = HashSet::new();
+    let mut dropped = HashSet::new();
+    let mut all = Vec::new();
+    for piece in pieces {
+        let puts = piece.puts()?;
+        let new: Vec<_> = puts.into_iter().filter(|r| !seen.contains(&r.name)).collect();
+        let drops = piece.drops().iter().filter(|name| !seen.contains(*name)).cloned().collect::<Vec<_>>();
+        seen.extend(new.iter().map(|r| r.name.clone()).chain(drops.iter().cloned()));
+        dropped.extend(drops);
+        all.extend(new);
+    }
+    Ok((all, dropped))
+}
+
+/// The pieces of the log behind the commit `after` up to `number`, newest first: as few as there are.
+pub(super) fn pieces(root: &Path, after: u64, number: u64) -> Result<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    let mut at = number;
+    while at > after {
+        let fits = |level: &u32| FOLD.pow(*level) <= at - after;
+        let mut found = None;
+        for level in (1..=levels(at)).rev().filter(fits) {
+            found = Checkpoint::open(&root.join(layout::checkpoint(at, level)))?;
+            if found.is_some() {
+                break;
+            }
+        }
+        let path = root.join(layout::commit(at));
+        let piece = match found {
+            Some(checkpoint) => Piece::Folded(checkpoint),
+            None => {
+                let json = open::content(&path)?.ok_or_else(|| missing(&path))?;
+                Piece::One(Commit::parse(&json, &path)?)
+            }
+        };
+        let before = piece.after();
+        if piece.head().number != at || before >= at || before < after {
+            return Err(Error::database("a file of the log has the name of another one").at(path));
+        }
+        at = before;
+        pieces.push(piece);
+    }
+    Ok(pieces)
+}
+
+/// The files of the log that together are the state after a commit: the number, and the level or 0.
+pub(in crate::store) fn pieces_of(root: &Path, number: u64) -> Result<Vec<(u64, u32)>> {
+    let level = |piece: &Piece| match piece {
+        Piece::One(_) => 0,
+        Piece::Folded(checkpoint) => (checkpoint.head().number - checkpoint.after()).ilog(FOLD),
+    };
+    Ok(pieces(root, 0, number)?.iter().map(|piece| (piece.head().number, level(piece))).collect())
+}
+
+fn missing(path: &Path) -> Error {
+    Error::database("a commit of the log is missing")
+        .at(path)
+        .hint("restore the folder log from a backup, or ingest the recordings again")
+}
+
+/// The number of the newest commit; 0 if there is none.
+fn tip(root: &Path) -> Result<u64> {
+    let is_there = |number: u64| -> Result<bool> {
+        let path = root.join(layout::commit(number));
+        match path.try_exists() {
+            Err(e) if !open::is_missing(&e) => Err(Error::io("look at", path, e)),
+            found => Ok(found.unwrap_or(false)),
+        }
+    };
+    let hint = open::content(&root.join(layout::TIP))?;
+    let hint = hint.and_then(|text| std::str::from_utf8(&text).ok()?.trim().parse::<u64>().ok());
+    let mut tip = match hint {
+        Some(number) if is_there(number)? => number,
+        _ => {
+            let newest = numbers(root)?.into_iter().map(|(number, _)| number).max().unwrap_or(0);
+            // The number of a commit is noted after the commit is safe.
+            if let Some(number) = hint.filter(|number| *number > newest) {
+                return Err(missing(&root.join(layout::commit(number))));
+            }
+            newest
+        }
+    };
+    while is_there(tip + 1)? {
+        tip += 1;
+    }
+    Ok(tip)
+}
+
+/// The files of the log: the number of a commit, and the level of a checkpoint or 0, and the path.
+pub(in crate::store) fn numbers(root: &Path) -> Result<Vec<(u64, u32)>> {
+    let path: PathBuf = root.join(layout::LOG);
+    let entries = match fs::read_dir(&path) {
+        Ok(entries) => entries,
+        Err(e) if open::is_missing(&e) => return Ok(Vec::new()),
+        Err(e) => return Err(Error::io("list", path, e)),
+    };
+    let mut numbers = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|e| Error::io("list", &path, e))?;
+        numbers.extend(layout::number_in_log(&entry.file_name().to_string_lossy()));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}

@@ -1,0 +1,106 @@
+//! The folder in which one writer keeps what is not committed yet. The writer has a lock on a file in it,
+//! which the operating system releases when the process ends, so that others can tell what a dead writer
+//! left. Not the commit (see `commit`).
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::Path;
+
+use super::folder::Folder;
+use super::layout::STAGING;
+use super::lock::Lock;
+use crate::error::{Error, Result};
+
+/// The lock of the writer.
+const LOCK: &str = ".lock";
+/// The commit that is being made: as long as it is there, others may find files of it in their places.
+const COMMIT: &str = "commit.json";
+
+/// A folder for files that are not committed.
+#[derive(Debug)]
+pub(super) struct Staging {
+    /// Relative to the database.
+    name: String,
+    _lock: Option<Lock>,
+}
+
+impl Staging {
+    /// A new folder, of this writer alone.
+    pub(super) fn new(folder: &Folder) -> Result<Self> {
+        let process = std::process::id();
+        for n in 0.. {
+            let name = format!("{STAGING}/{process}-{n}");
+            if folder.exists(&name)? {
+                continue;
+            }
+            match Lock::try_take(folder, &format!("{name}/{LOCK}")) {
+                Ok(None) => {}
+                Ok(lock) => return Ok(Self { name, _lock: lock }),
+                Err(e) => {
+                    let _ = Self::to_look_at(name).remove(folder);
+                    return Err(e);
+                }
+            }
+        }
+        Err(Error::database("there are too many writers").at(folder.root()))
+    }
+
+    /// The folders of writers that are gone.
+    pub(super) fn left_behind(folder: &Folder) -> Result<Vec<Self>> {
+        let mut found = Vec::new();
+        for name in all(folder.root())? {
+            if let Some(lock) = Lock::try_take(folder, &format!("{name}/{LOCK}"))? {
+                found.push(Self { name, _lock: Some(lock) });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Removes it with all that is in it.
+    pub(super) fn remove(&self, folder: &Folder) -> Result<()> {
+        folder.remove_tree(&self.name)?;
+        folder.remove_empty_parents(&self.name)
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The folder of a writer that is gone, without its lock: to look at it.
+    pub(super) fn to_look_at(name: String) -> Self {
+        Self { name, _lock: None }
+    }
+
+    /// Where `path` is until its commit.
+    pub(super) fn place(&self, path: &str) -> String {
+        format!("{}/{path}.staged", self.name)
+    }
+
+    /// The commit that is being made.
+    pub(super) fn commit(&self) -> String {
+        format!("{}/{COMMIT}", self.name)
+    }
+}
+
+/// Whether the writer of a folder is still there.
+pub(super) fn is_alive(root: &Path, name: &str) -> bool {
+    let lock = File::open(root.join(name).join(LOCK));
+    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+/// The folders of all writers, in order.
+pub(super) fn all(root: &Path) -> Result<Vec<String>> {
+    let path = root.join(STAGING);
+    let entries = match fs::read_dir(&path) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(Error::io("list", path, e)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|e| Error::io("list", &path, e))?;
+        names.push(format!("{STAGING}/{}", entry.file_name().to_string_lossy()));
+    }
+    names.sort();
+    Ok(names)
+}

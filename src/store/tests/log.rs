@@ -1,0 +1,156 @@
+//! The log: what is read of it, its checkpoints, what is kept for readers of older states, and what a vacuum
+//! deletes.
+
+use std::fs;
+
+use super::*;
+use crate::error::ErrorKind;
+use crate::store::layout;
+use crate::store::log::{numbers, pieces_of};
+use crate::store::verify;
+
+/// A small recording: one table, one file.
+fn add(path: &Path, name: &str, start: i64) {
+    let mut tx = begin(path).unwrap();
+    derive(&mut tx, name, start).unwrap();
+    tx.set_recording(name, Some(start), None).unwrap();
+    tx.commit().unwrap();
+}
+
+fn drop_one(path: &Path, name: &str) {
+    let mut tx = begin(path).unwrap();
+    tx.drop_recording(name).unwrap();
+    tx.commit().unwrap();
+}
+
+/// The recordings and their begins, looked up one by one and all at once.
+fn known(path: &Path, names: &[String]) -> Vec<(String, i64)> {
+    let db = Database::open(path).unwrap();
+    let all: Vec<_> =
+        db.recordings().unwrap().iter().map(|r| (r.name.clone(), r.begin_at.unwrap())).collect();
+    let one = Database::open(path).unwrap();
+    for name in names {
+        let found = one.recording(name).unwrap().map(|r| r.begin_at.unwrap());
+        assert_eq!(found, all.iter().find(|(n, _)| n == name).map(|(_, begin)| *begin), "{name}");
+    }
+    assert_eq!(one.count(), all.len() as u64);
+    for (prefix, max) in [("", 2), ("", 100), ("r1", 3), ("r1", 100), ("r24", 1), ("s", 9)] {
+        let mut expected: Vec<_> =
+            all.iter().map(|(n, _)| n.clone()).filter(|n| n.starts_with(prefix)).collect();
+        expected.sort();
+        expected.truncate(max);
+        assert_eq!(one.names(prefix, max).unwrap(), expected, "{prefix}, {max}");
+    }
+    let rows = 3 * all.len() as u64;
+    assert_eq!((one.rows(tables::PROCESS_STATE), one.rows(tables::DATA_EVENT)), (rows, 0));
+    all
+}
+
+/// 150 commits that add, change and remove, against a list in memory; also without the checkpoints.
+#[test]
+fn the_log_says_what_the_commits_did() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    let mut expected: Vec<(String, i64)> = Vec::new();
+    let names: Vec<_> = (0..25).map(|n| format!("r{n}")).collect();
+    for n in 0..150_i64 {
+        let name = &names[(n * 7919 % 25) as usize];
+        match expected.iter().position(|(present, _)| present == name) {
+            Some(at) if n % 3 == 0 => {
+                drop_one(&path, name);
+                expected.remove(at);
+            }
+            Some(at) => {
+                add(&path, name, n);
+                expected[at].1 = n;
+            }
+            None => {
+                add(&path, name, n);
+                expected.push((name.clone(), n));
+            }
+        }
+        if n % 10 == 9 {
+            assert_eq!(known(&path, &names), expected, "after {n}");
+        }
+    }
+    assert_eq!(verify(&path).unwrap().problems, []);
+    // 150 = 2 · 64 + 2 · 8 + 6
+    let pieces = pieces_of(&path, 150).unwrap();
+    let levels = |level: u32| pieces.iter().filter(|piece| piece.1 == level).count();
+    assert_eq!([levels(0), levels(1), levels(2), levels(3)], [6, 2, 2, 0]);
+
+    let copied = dir.path().join("copy");
+    copy(&path, &copied);
+    for (number, level) in numbers(&copied).unwrap().into_iter().filter(|(_, level)| *level > 0) {
+        fs::remove_file(copied.join(layout::checkpoint(number, level))).unwrap();
+    }
+    fs::remove_file(copied.join(layout::TIP)).unwrap();
+    assert_eq!(known(&copied, &names), expected, "the commits alone say it");
+
+    assert!(vacuum(real(), &path, SystemTime::now()).unwrap().files > 80);
+    assert_eq!(known(&path, &names), expected, "after the vacuum");
+    assert_eq!(verify(&path).unwrap().problems, []);
+    for n in 150..280 {
+        add(&path, "last", n);
+    }
+    expected.push(("last".into(), 279));
+    assert_eq!(known(&path, &names), expected, "more commits on top of what is left");
+    assert_tidy(&path);
+}
+
+#[test]
+fn readers_of_an_older_state_keep_their_files_until_the_vacuum() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    database_with_a(&path);
+    let old = Database::open(&path).unwrap();
+    let file = old.files(tables::PROCESS_STATE, Some("a")).unwrap().remove(0);
+    drop_one(&path, "a");
+    assert!(Database::open(&path).unwrap().recordings().unwrap().is_empty());
+    let rows = |db: &Database| -> Result<usize> {
+        let batches = read_batches(&db.path_of(&file), tables::PROCESS_STATE, None, 100)?;
+        batches.map(|batch| batch.map(|b| b.num_rows())).sum()
+    };
+    assert_eq!(rows(&old).unwrap(), 3);
+
+    let young = vacuum(real(), &path, SystemTime::UNIX_EPOCH).unwrap();
+    assert_eq!((young.files, young.kept), (0, 4));
+    assert_eq!(rows(&old).unwrap(), 3, "taken out later");
+    let done = vacuum(real(), &path, SystemTime::now()).unwrap();
+    assert_eq!((done.files, done.kept), (4, 0));
+    assert!(done.bytes > 1000);
+    assert_eq!(rows(&old).unwrap_err().kind(), ErrorKind::Io);
+    assert_tidy(&path);
+}
+
+/// Any damaged byte of the log is an error that says so, or changes nothing.
+#[test]
+fn damage_of_the_log_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    for n in 0..17 {
+        add(&path, &format!("r{n}"), n);
+    }
+    let expected = known(&path, &[]);
+    for (number, level) in pieces_of(&path, 17).unwrap() {
+        let name = if level == 0 { layout::commit(number) } else { layout::checkpoint(number, level) };
+        let file = path.join(&name);
+        let good = fs::read(&file).unwrap();
+        for at in (0..good.len()).step_by(7) {
+            let mut bad = good.clone();
+            bad[at] ^= 1 << (at % 8);
+            fs::write(&file, &bad).unwrap();
+            let read = Database::open(&path).and_then(|db| {
+                Ok(db.recordings()?.iter().map(|r| (r.name.clone(), r.begin_at.unwrap())).collect::<Vec<_>>())
+            });
+            match read {
+                Ok(found) => assert_eq!(found, expected, "{name}, byte {at}"),
+                Err(e) => assert_eq!(e.kind(), ErrorKind::Database, "{name}, byte {at}: {e}"),
+            }
+        }
+        fs::write(&file, &good).unwrap();
+    }
+    fs::remove_file(path.join(layout::commit(17))).unwrap();
+    let missing = Database::open(&path).unwrap_err();
+    assert!(missing.to_string().contains("a commit of the log is missing"), "{missing}");
+}
