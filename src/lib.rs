@@ -179,7 +179,9 @@ pub use crate::ops::map_again::map_again;
 pub use crate::ops::{Control, IngestOptions, Progress, RecordingSummary, remove, summary};
 pub use crate::options::{OptionSpec, OptionValues};
 pub use crate::schema::{TABLES, TableSpec, columns, tables};
-pub use crate::store::{Database, RealDisk, VacuumReport, VerifyReport, read_batches, vacuum, verify};
+pub use crate::store::{
+    Database, DeltaReport, RealDisk, VacuumReport, VerifyReport, publish_delta, read_batches, vacuum, verify,
+};
 pub use crate::time::{TimeScale, format_duration, parse_time_argument};
 
 // The interface with the engine: SQL, metrics, checks, comparisons, pictures and exports.

@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import deltalake
 import duckdb
 import polars
 
@@ -40,7 +41,28 @@ def main(database: Path) -> int:
         verdict = "" if found == [rows, rows] and not any(unseen) else "  DIFFERS"
         differing += bool(verdict)
         print(f"{table:20} {rows:10} {found[0]:10} {found[1]:10}{verdict}")
+    if any(database.glob("*/_delta_log")):
+        differing += published(database, expected)
     return 1 if differing else 0
+
+
+def published(database: Path, expected: Counter) -> int:
+    """The tables of Delta, after `btfdb publish DB --delta`."""
+    differing = 0
+    print(f"\n{'table of Delta':20} {'log':>10} {'deltalake':>10} {'polars':>10}")
+    tables = sorted(log.parent.name for log in database.glob("*/_delta_log"))
+    for table in sorted(set(tables) | set(expected)):
+        folder = str(database / table)
+        actions = polars.DataFrame(deltalake.DeltaTable(folder).get_add_actions(flatten=True))
+        counted = actions["num_records"].sum() if len(actions) else 0
+        frame = polars.scan_delta(folder)
+        read = frame.select(polars.len()).collect().item() if len(actions) else 0
+        recordings = set(frame.select("recording").unique().collect()["recording"]) if len(actions) else set()
+        partitions = set(actions["partition.recording"]) if len(actions) else set()
+        verdict = "" if [counted, read] == [expected[table]] * 2 and recordings == partitions else "  DIFFERS"
+        differing += bool(verdict)
+        print(f"{table:20} {expected[table]:10} {counted:10} {read:10}{verdict}")
+    return differing
 
 
 if __name__ == "__main__":

@@ -91,6 +91,7 @@ step_interop() {
     [[ -x $python ]] || python3 -m venv "$target/interop"
     "$python" -m pip install --quiet --disable-pip-version-check -r benches/harness/peers.txt -r tests/interop.txt
     cargo run --quiet --locked -- ingest "$work/interop.db" demo/recording
+    cargo run --quiet --locked -- publish "$work/interop.db" --delta
     "$python" tests/interop.py "$work/interop.db"
     local inputs=(tests/data/btf/metrics.btf) recording
     for recording in "${BTFDB_CORPUS:-}"/ee/*/recording.toml; do

@@ -51,6 +51,7 @@ pub enum Command {
     Verify(manage::VerifyArgs),
     Remove(manage::RemoveArgs),
     Vacuum(manage::VacuumArgs),
+    Publish(manage::PublishArgs),
     Demo(demo::DemoArgs),
     Completions(help::CompletionsArgs),
     Man(help::ManArgs),

@@ -82,6 +82,20 @@ pub(super) fn number_in_log(name: &str) -> Option<(u64, u32)> {
     }
 }
 
+/// The folder of the log of Delta in the folder of a table.
+const DELTA_LOG: &str = "_delta_log";
+
+/// A version of the log of Delta of a table.
+pub(super) fn delta(table: &str, version: u64) -> String {
+    format!("{table}/{DELTA_LOG}/{version:020}.json")
+}
+
+/// Whether a file belongs to the log of Delta of a table.
+pub(super) fn is_delta(path: &str) -> bool {
+    let mut parts = path.split('/');
+    parts.next().is_some_and(|name| table(name).is_some()) && parts.next() == Some(DELTA_LOG)
+}
+
 /// Where `path` is kept after the commit of that number took it out.
 pub(super) fn removed(number: u64, path: &str) -> String {
     format!("{REMOVED}/{number}/{path}{KEPT}")

@@ -6,6 +6,7 @@ mod checksum;
 mod columns;
 mod commit;
 mod database;
+mod delta;
 mod disk;
 mod draft;
 #[cfg(test)]
@@ -32,6 +33,7 @@ mod verify;
 mod write_behind;
 
 pub use database::Database;
+pub use delta::{DeltaReport, publish_delta};
 pub use disk::{Disk, DiskFile};
 pub use real_disk::RealDisk;
 pub use recording::{FileEntry, Recording};

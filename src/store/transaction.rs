@@ -376,7 +376,7 @@ impl Transaction {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // What cannot be removed now is removed by the next writer, who also finishes a commit that was begun.
+        // The next writer removes what cannot be removed now, and finishes a commit that was begun.
         if let Ok(None) = commit::begun(self.folder.root(), &self.staging) {
             let _ = self.staging.remove(&self.folder);
         }

@@ -49,8 +49,8 @@ pub struct Problem {
     pub what: String,
 }
 
-/// Verifies a database: size and checksum of every file; rows, schema and order of every table; the log; files
-/// that do not belong to it. Reads everything once, in bounded memory.
+/// Verifies a database: size and checksum of every file; rows, schema and order of every table; the log;
+/// files that do not belong to it. Reads everything once, in bounded memory.
 ///
 /// # Errors
 /// When the log cannot be read: then the expected files are unknown.
@@ -128,7 +128,8 @@ impl VerifyReport {
         expected.extend([LOG, TIP]);
         let mut found = Vec::new();
         list(db.path(), "", &mut found)?;
-        for path in found.into_iter().filter(|p| !expected.contains(p.as_str())) {
+        let is_stray = |path: &String| !expected.contains(path.as_str()) && !layout::is_delta(path);
+        for path in found.into_iter().filter(is_stray) {
             self.problems
                 .push(Problem { path: path.into(), what: "the file is not part of the database".into() });
         }

@@ -201,3 +201,45 @@ fn many_inputs_are_as_one_after_the_other() {
     assert_eq!(run.code, Some(1));
     assert!(run.stderr.contains("bad.btf") && !bench.path().join("new.db").exists(), "{}", run.stderr);
 }
+
+/// What other engines read of it: `interop.py`.
+#[test]
+fn tables_are_published_as_delta() {
+    let bench = nights();
+    let publish = || bench.ok(&["publish", "f.db", "--delta"]).stderr;
+    let version = |n: u32| {
+        let log = bench.path().join(format!("f.db/btf_event/_delta_log/{n:020}.json"));
+        let lines = std::fs::read_to_string(log).unwrap_or_default();
+        let actions: Vec<serde_json::Value> =
+            lines.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        let paths = |what: &str| {
+            let of = |action: &serde_json::Value| Some(action.get(what)?["path"].as_str()?.to_owned());
+            let mut paths: Vec<_> = actions.iter().filter_map(of).collect();
+            paths.sort();
+            paths.join(" ")
+        };
+        (paths("add"), paths("remove"), actions)
+    };
+    assert!(publish().contains("0 removed"));
+    let (added, removed, actions) = version(0);
+    let part = |recording: &str| format!("recording={recording}/part-00000.parquet");
+    assert_eq!(added, ["day-3", "night-1", "night-2"].map(part).join(" "));
+    assert_eq!(removed, "");
+    assert_eq!(actions[0]["protocol"]["minReaderVersion"], 1);
+    assert_eq!(actions[1]["metaData"]["partitionColumns"][0], "recording");
+    let schema = actions[1]["metaData"]["schemaString"].as_str().unwrap();
+    assert!(schema.contains(r#""name":"time""#) && schema.contains(r#""type":"long""#), "{schema}");
+
+    assert!(publish().contains("0 files added, 0 removed"), "nothing has changed");
+    assert_eq!(version(1).2.len(), 0);
+    bench.ok(&["remove", "f.db", "--recording", "night-1", "-q"]);
+    bench.ok(&["ingest", "f.db", "day-3.btf", "--name", "50 %", "-q"]);
+    publish();
+    let (added, removed, actions) = version(1);
+    assert_eq!((added, removed), ("recording=50%2520%2525/part-00001.parquet".to_owned(), part("night-1")));
+    let txn = actions.iter().find_map(|action| action.get("txn")).unwrap();
+    assert_eq!((txn["appId"].as_str(), txn["version"].as_u64()), (Some("btfdb"), Some(5)));
+    bench.ok(&["verify", "f.db"]);
+    bench.ok(&["vacuum", "f.db", "--older-than", "0s"]);
+    bench.ok(&["verify", "f.db"]);
+}

@@ -1,4 +1,4 @@
-//! `btfdb info`, `verify`, `remove` and `vacuum`: the database itself.
+//! `btfdb info`, `verify`, `remove`, `vacuum` and `publish`: the database itself.
 
 use super::super::args::Recordings;
 use super::super::ui::Ui;
@@ -67,6 +67,22 @@ pub struct RemoveArgs {
     /// Which recordings to remove.
     #[command(flatten)]
     pub recordings: Recordings,
+}
+
+/// Publish a database for other engines.
+///
+/// Writes a log beside the files of each table, so that Spark, Trino, DuckDB, Polars and Databricks read the
+/// tables as they are now, with recording and core as partitions. Nothing is copied. Publish again after a
+/// change.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  btfdb publish fleet.db --delta")]
+pub struct PublishArgs {
+    /// Database folder.
+    pub database: PathBuf,
+    /// As tables of Delta Lake, without the columns of unsigned numbers, which Delta does not have.
+    #[arg(long, required = true)]
+    pub delta: bool,
 }
 
 pub(super) fn info(args: &InfoArgs) -> Result<u8> {
@@ -165,8 +181,7 @@ pub(super) fn remove(args: &RemoveArgs, ui: &Ui) -> Result<u8> {
 }
 
 pub(super) fn vacuum(args: &VacuumArgs, ui: &Ui) -> Result<u8> {
-    #[expect(clippy::disallowed_methods, reason = "the age counts from now")]
-    let before = SystemTime::now().checked_sub(args.older_than).unwrap_or(SystemTime::UNIX_EPOCH);
+    let before = now().checked_sub(args.older_than).unwrap_or(SystemTime::UNIX_EPOCH);
     let report = store::vacuum(Arc::new(RealDisk), &args.database, before)?;
     ui.status(&format!("deleted {}, {} bytes", counted(report.files, "file"), report.bytes));
     if report.kept > 0 {
@@ -174,6 +189,20 @@ pub(super) fn vacuum(args: &VacuumArgs, ui: &Ui) -> Result<u8> {
         ui.status(&format!("kept {kept}, {} bytes, that are younger (--older-than)", report.kept_bytes));
     }
     Ok(0)
+}
+
+pub(super) fn publish(args: &PublishArgs, ui: &Ui) -> Result<u8> {
+    let now = now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis();
+    let now = i64::try_from(now).unwrap_or(i64::MAX);
+    let report = store::publish_delta(Arc::new(RealDisk), &args.database, now)?;
+    let (tables, added) = (counted(report.tables, "table"), counted(report.added, "file"));
+    ui.status(&format!("{tables} published: {added} added, {} removed", report.removed));
+    Ok(0)
+}
+
+#[expect(clippy::disallowed_methods, reason = "ages and times of publication count from now")]
+fn now() -> SystemTime {
+    SystemTime::now()
 }
 
 fn counted(count: u64, what: &str) -> String {

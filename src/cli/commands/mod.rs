@@ -44,6 +44,7 @@ pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
         Command::Verify(args) => manage::verify(args, ui),
         Command::Remove(args) => manage::remove(args, ui),
         Command::Vacuum(args) => manage::vacuum(args, ui),
+        Command::Publish(args) => manage::publish(args, ui),
         Command::Completions(args) => help::completions(args, Cli::command()),
         Command::Man(args) => help::man(args, Cli::command()),
         Command::Demo(args) => demo::run(args, ui, &|words| run_words(words, ui)),
