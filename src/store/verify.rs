@@ -35,7 +35,7 @@ pub struct VerifyReport {
     pub pending: Vec<String>,
     /// Number of writers at work.
     pub writers: u64,
-    /// Number of files that are not part of the database any more and wait for [`super::vacuum`].
+    /// Number of files that are not part of the database any more and wait for [`super::vacuum()`].
     pub removed_files: u64,
     /// Their size.
     pub removed_bytes: u64,
