@@ -25,15 +25,15 @@ def growth(bench):
         for n in sizes:
             arguments = prepare(bench, folder, n)
             done = []
-            for _ in range(bench.repeat):
-                done.append(bench.btfdb(f"growth: {title}", *command(folder, arguments)))
-                for written in folder.glob("out*"):
-                    remove(written)
+            for turn in range(bench.repeat):
+                out = folder / f"out-{n}-{turn}"
+                done.append(bench.btfdb(f"growth: {title}", *command(out, arguments)))
             runs.append(median(done))
             lines.append(Line(f"{title}, {n}", runs[-1], ours=True, rows=n))
         exponent = math.log2(runs[-1].wall / runs[0].wall) / DOUBLINGS
         memory = math.log2(runs[-1].anonymous / max(runs[0].anonymous, 1)) / DOUBLINGS
         exponents.append((title, exponent, memory))
+        # Not before: some file systems are slow to make files after many were removed.
         for left in folder.iterdir():
             remove(left)
     result = Result("growth", sum(line.rows for line in lines), None, lines)
@@ -110,25 +110,25 @@ def ingest(bench, database, inputs):
 
 
 def on(*words, out=None):
-    """A command on the database that was made; `out` is the name of the file that it writes."""
-    def command(folder: Path, database):
-        written = ["-o", folder / out, "--force"] if out else []
+    """A command on the database that was made; `out` is how the name of the file ends that it writes."""
+    def command(place: Path, database):
+        written = ["-o", f"{place}.{out}"] if out else []
         return [words[0], database, *words[1:], *written]
     return command
 
 
 #: Title, smallest size, what is made of it, and the command that is measured.
 WORKS = [
-    ("ingest of recordings", 250, recordings, lambda folder, inputs: ["ingest", folder / f"out-{len(inputs)}.db", *inputs]),
-    ("metrics of recordings", 250, fleet, on("metrics", "ResponseTime", out="out.csv")),
+    ("ingest of recordings", 250, recordings, lambda place, inputs: ["ingest", f"{place}.db", *inputs]),
+    ("metrics of recordings", 250, fleet, on("metrics", "ResponseTime", out="csv")),
     ("query of all recordings", 250, fleet, on("query", "SELECT count(*) FROM process_instance")),
-    ("metrics of entities", 5000, entities, on("metrics", out="out.csv")),
-    ("plot of entities", 5000, entities, on("plot", out="out.svg")),
-    ("plot of names", 50_000, names, on("plot", out="out.svg")),
-    ("metrics of names", 50_000, names, on("metrics", out="out.csv")),
-    ("perfetto of open instances", 10_000, open_instances, on("export", "--format", "perfetto", out="out.pftrace")),
-    ("plot of open instances", 10_000, open_instances, on("plot", out="out.svg")),
-    ("btf of open instances", 10_000, open_instances, on("export", "--format", "btf", out="out.btf")),
+    ("metrics of entities", 5000, entities, on("metrics", out="csv")),
+    ("plot of entities", 5000, entities, on("plot", out="svg")),
+    ("plot of names", 50_000, names, on("plot", out="svg")),
+    ("metrics of names", 50_000, names, on("metrics", out="csv")),
+    ("perfetto of open instances", 10_000, open_instances, on("export", "--format", "perfetto", out="pftrace")),
+    ("plot of open instances", 10_000, open_instances, on("plot", out="svg")),
+    ("btf of open instances", 10_000, open_instances, on("export", "--format", "btf", out="btf")),
     ("check of entities", 5000, entities, on("check")),
-    ("compare of entities", 5000, entities, lambda folder, database: ["compare", database, database]),
+    ("compare of entities", 5000, entities, lambda _, database: ["compare", database, database]),
 ]
