@@ -103,8 +103,8 @@ fn settle(folder: &Folder, staging: &Staging, commit: &Commit) -> Result<()> {
     for path in &commit.freed {
         if folder.exists(path)? {
             folder.rename(path, &layout::removed(number, path))?;
-            folder.remove_empty_parents(path)?;
         }
+        folder.remove_empty_parents(path)?;
     }
     let staged = staging.place("log");
     folder.write(&staged, format!("{number}\n").as_bytes())?;
