@@ -13,8 +13,8 @@ use crate::schema::TableSpec;
 use crate::time::{TimeScale, check_order, format_duration};
 
 /// A snapshot of a database. Readers take no lock and never wait. What is removed or replaced meanwhile stays
-/// readable until [`super::vacuum()`] deletes it; a reader never gets the rows of another state. Opening reads
-/// little, however many recordings there are: each is looked up when it is asked for.
+/// readable until [`super::vacuum()`] deletes it; a reader never gets the rows of another state. Opening
+/// reads little, however many recordings there are: each is looked up when it is asked for.
 #[derive(Debug, Clone)]
 pub struct Database {
     root: PathBuf,
