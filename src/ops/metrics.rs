@@ -26,7 +26,7 @@ pub fn table(
             None => Ok(rows),
         };
     }
-    check_measurement(names, filter.windows.is_some())?;
+    check_measurement(names, filter.windows.is_some() || filter.across.is_some())?;
     metrics::measurement(session, filter, unit)
 }
 
@@ -44,8 +44,10 @@ fn check_measurement(names: &[String], parts: bool) -> Result<()> {
         return Err(Error::usage(format!("{MEASUREMENT} is a table of its own, without other metrics")));
     }
     if parts {
-        return Err(Error::usage(format!("{MEASUREMENT} has neither windows nor histograms"))
-            .hint("the metrics NetExecutionTime and ResponseTime have"));
+        return Err(Error::usage(format!(
+            "{MEASUREMENT} has neither windows nor histograms, and is of each recording by itself"
+        ))
+        .hint("the metrics NetExecutionTime and ResponseTime have"));
     }
     Ok(())
 }

@@ -46,7 +46,7 @@ impl FaultyDisk {
         Self::new(Fault::Device, 0, false)
     }
 
-    /// All operations so far, e.g. `sync manifest.json.tmp`; only the last part of a path is named.
+    /// All operations so far, e.g. `sync commit.json`; only the last part of a path is named.
     pub fn log(&self) -> Vec<String> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

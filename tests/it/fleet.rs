@@ -120,6 +120,10 @@ fn metrics_take_recordings_together() {
     let wanted = ["label", "recordings", "count", "min", "max", "max_recording"];
     assert_eq!(columns("--across=build", &wanted), ["1 2 5 5 90 night-2", "2 1 1 50 50 day-3"]);
     assert_eq!(columns("--across=bench", &wanted), ["a 2 3 10 50 day-3", "b 1 3 5 90 night-2"]);
+    // Not taken together in silence: these are of each recording by itself.
+    for alone in [["grasp", "--across"], ["--histogram", "--across"]] {
+        assert_eq!(bench.run(&[&["metrics", "f.db"], &alone[..]].concat()).code, Some(2), "{alone:?}");
+    }
     let unknown = bench.run(&["metrics", "f.db", "--across=biuld"]);
     assert!(unknown.stderr.contains("did you mean 'build'?"), "{}", unknown.stderr);
 }

@@ -30,7 +30,7 @@ fn a_name_of_the_description_that_the_trace_does_not_have_is_said() {
     assert!(run.stderr.contains("[unknown-name]"), "{}", run.stderr);
     let strict = bench.run(&["ingest", "other.db", "recording", "--strict"]);
     assert_eq!(strict.code, Some(3), "{}", strict.all());
-    assert!(strict.stderr.contains("did you mean") && !bench.path().join("other.db/manifest.json").exists());
+    assert!(strict.stderr.contains("did you mean") && !bench.path().join("other.db").exists());
 }
 
 #[test]

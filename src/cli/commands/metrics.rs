@@ -47,6 +47,7 @@ pub struct MetricsArgs {
     /// All recordings as one: the worst of a fleet, percentiles over all of it. With =LABEL, those with the
     /// same value of the label as one.
     #[arg(long, value_name = "LABEL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(conflicts_with = "histogram")]
     pub across: Option<String>,
     /// Only these tasks, ISRs, runnables or cores: a list, with * and ? for any characters, e.g. T_1,ISR_*.
     #[arg(long, value_name = "NAMES")]
