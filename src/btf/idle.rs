@@ -1,6 +1,8 @@
 //! Which tasks are idle tasks, by their names: an operating system runs one when nothing else can run, and it
 //! is no load. Not where the patterns come from (see the key `idle_tasks` of mapping profiles).
 
+use super::freertos;
+
 /// Patterns of names; compared without case. The last one that matches a name decides.
 ///
 /// `*` stands for any text, `?` for one character, `#` for a number; a pattern after `!` names tasks that are
@@ -28,7 +30,7 @@ impl IdleTasks {
     /// Whether a task is an idle task; `None` if no pattern matches its name.
     pub fn verdict(&self, task: &str) -> Option<bool> {
         let name = task.to_lowercase();
-        let bare = bare(&name);
+        let bare = freertos::bare(&name);
         let of_core = bare.split_once('.').map_or(bare, |(_, task)| task);
         let names = |pattern: &str| [&name, bare, of_core].iter().any(|name| matches(pattern, name));
         self.patterns.iter().rev().find(|(pattern, _)| names(pattern)).map(|(_, idle)| *idle)
@@ -38,16 +40,6 @@ impl IdleTasks {
     pub fn has(&self, task: &str) -> bool {
         self.verdict(task).unwrap_or(false)
     }
-}
-
-/// A name without the number in brackets that FreeRTOS loggers put in front of it.
-fn bare(name: &str) -> &str {
-    let rest = match name.chars().next() {
-        Some('[') => name.split_once(']'),
-        Some('(') => name.split_once(')'),
-        _ => None,
-    };
-    rest.map_or(name, |(_, name)| name)
 }
 
 /// One pass over the pattern: which beginnings of the name its beginning matches.

@@ -3,6 +3,7 @@
 
 pub mod date;
 mod event;
+pub mod freertos;
 mod idle;
 mod line;
 mod names;

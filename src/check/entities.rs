@@ -4,6 +4,7 @@
 use crate::encoding::shows_other_bytes;
 use std::collections::HashMap;
 
+use crate::btf::freertos;
 use crate::btf::spec::{EntityType, EntityTypes, State, is_environment};
 use crate::diagnostics::excerpt;
 
@@ -322,9 +323,10 @@ impl Entities {
         self.is_core(id) || may_be && self.by_cores >= self.by_processes
     }
 
-    /// True if it can be a core. An empty field is not a core.
+    /// True if it can be a core. An empty field is not a core, nor is the number of a task of FreeRTOS.
     pub(super) fn may_be_core(&self, id: EntityId) -> bool {
-        let may_be = |e: &Entity| e.kind.map_or(e.possible.has(EntityType::Core), |k| k == EntityType::Core);
+        let by_name = |e: &Entity| e.possible.has(EntityType::Core) && !freertos::is_numbered(&e.name);
+        let may_be = |e: &Entity| e.kind.map_or_else(|| by_name(e), |k| k == EntityType::Core);
         self.get(id).is_some_and(|e| may_be(e) && !e.name.is_empty())
     }
 }

@@ -38,6 +38,14 @@ fn the_previous_task_is_not_a_core() {
     assert!(ids(&check_events(MID, &cores), Severity::Info).contains(&"core-changed"));
 }
 
+/// Numbers of tasks, without a name when no task ran, in a trace that has no event of its cores.
+#[test]
+fn the_number_of_a_task_is_not_a_core() {
+    let text = "0,Core_0,0,T,[0/0001]A,0,preempt\n1,[0/0000],0,T,[0/0001]A,0,resume\n2,Core_0,0,T,[0/0001]A,0,preempt\n3,(0002),0,T,[0/0001]A,0,resume\n4,Core_0,0,T,[0/0001]A,0,preempt";
+    let found = ids(&check_events(MID, text), Severity::Info);
+    assert!(!found.contains(&"core-changed"), "{found:?}");
+}
+
 #[test]
 fn an_empty_name_is_the_only_fault_of_its_line() {
     for text in [

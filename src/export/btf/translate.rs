@@ -138,7 +138,7 @@ impl Translator {
                 }
             }
             // The source is the target itself: up to 2.1.5, semaphores did that.
-            _ if event.source == event.target && !rule.own && !rule.sources.has(kind) => {
+            _ if event.source == event.target && !Self::may_be_own(kind, rule) => {
                 return Translation::None;
             }
             _ => {}
@@ -199,7 +199,13 @@ impl Translator {
 
     /// True if such an event may have itself as the source.
     pub(super) fn is_own(&self, kind: EntityType, action: Action) -> bool {
-        self.rule(kind, action).is_some_and(|(_, rule)| rule.own || rule.sources.has(kind))
+        self.rule(kind, action).is_some_and(|(_, rule)| Self::may_be_own(kind, rule))
+    }
+
+    /// No version lets a process move itself, but some tools write so. Without such events, those of the
+    /// process that are left would tell another story.
+    fn may_be_own(kind: EntityType, rule: &ActionRule) -> bool {
+        rule.own || rule.sources.has(kind) || EntityTypes::PROCESS.has(kind)
     }
 
     /// What the note of such an event has to be.
@@ -275,6 +281,15 @@ mod tests {
         let outside = Record { source: "SIM", source_instance: Some(-1), ..alarm };
         assert_eq!(to(Version::V2_1_5).translate(&alarm), Translation::Partly(outside));
         assert_eq!(translated(&alarm, Version::V2_2_1), Some(alarm));
+    }
+
+    /// FreeRTOS loggers write that a task resumes itself. Without it, the task would not run.
+    #[test]
+    fn what_tools_write_of_a_process_that_moves_itself_stays() {
+        let resumed = event(("T_1", 0), "T", ("T_1", 0), "resume");
+        for version in Version::ALL {
+            assert_eq!(translated(&resumed, version), Some(resumed));
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::super::text::{Line, without_bom};
 use super::header::Keyword;
+use crate::btf::freertos;
 
 /// Number of lines to check.
 const PROBED_LINES: usize = 1000;
@@ -50,23 +51,11 @@ pub fn speaks_freertos(head: &[u8]) -> bool {
             return true;
         }
         let mut fields = text.split(',').map(str::trim);
-        if fields.nth(3) == Some("T") && fields.next().is_some_and(is_numbered) {
+        if fields.nth(3) == Some("T") && fields.next().is_some_and(freertos::is_numbered) {
             tasks += 1;
         }
     }
     tasks > 0
-}
-
-/// `[0/0001]Main` or `(0001)Main`.
-fn is_numbered(name: &str) -> bool {
-    let inner =
-        |open, close| name.strip_prefix(open).and_then(|n: &str| n.split_once(close)).map(|(inner, _)| inner);
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    match (inner('[', ']'), inner('(', ')')) {
-        (Some(inner), _) => inner.split_once('/').is_some_and(|(core, id)| digits(core) && digits(id)),
-        (_, Some(inner)) => digits(inner),
-        _ => false,
-    }
 }
 
 fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
