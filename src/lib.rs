@@ -38,7 +38,7 @@
 //! | `pipeline` | stages on a small worker pool; each stage keeps its order | error | what is computed |
 //! | `formats` | trace formats: one folder each, behind one trait; the list of formats | btf, derive, diagnostics, encoding, error, input, names, options, qnx, schema, time, words | files, Parquet, mapping, each other |
 //! | `schema` | tables and columns, from `schemas/*.toml` | error, names | the disk, SQL |
-//! | `store` | the database folder: log of commits, snapshots, vacuum | error, names, pipeline, schema, time, varint | formats, mapping, SQL |
+//! | `store` | the database, in a folder or in a bucket: log of commits, snapshots, vacuum | error, names, pipeline, schema, time, varint | formats, mapping, SQL |
 //! | `description` | what is not a trace: `recording.toml`, ORTI, OIL, OS headers, symbols, mapping profiles | diagnostics, encoding, error, formats, options, time | trace data |
 //! | `map` | the rules: software events, kernel events, Grasp commands → system events | btf, description, diagnostics, error, names, qnx, schema, time, words | bytes, paths, Parquet, SQL |
 //! | `derive` | system events, in the dialect of their writer → instances and states | btf, error, names, schema | files, the text of BTF |
@@ -64,8 +64,9 @@
 //! 1. Content never crashes a reader. Bad content becomes a counted, located [`Diagnostic`]. An [`Error`] is
 //!    for I/O, limits, or "not this format".
 //! 2. Every input record is accounted for: rows + rejected + skipped = records, per row of table `source`.
-//! 3. Only `store` creates, renames, syncs or removes files inside a database, through `store::Disk`. At any
-//!    time, a database is either the old one or the new one.
+//! 3. Only `store` creates, renames, syncs or removes files inside a database, through `store::Disk` in a
+//!    folder and `store::bucket` in an object store. At any time, a database is either the old one or the new
+//!    one.
 //! 4. Only `cli` prints, reads the environment, or ends the process.
 //! 5. Only `engine` names DataFusion. `map` takes batches and returns events.
 //! 6. The same input, rules and version give byte-identical tables, with any number of threads.
@@ -93,7 +94,7 @@
 //!
 //! let db = Database::open(&folder)?;
 //! for file in db.files(tables::PROCESS_INSTANCE, None)? {
-//!     for batch in read_batches(&db.path_of(&file), tables::PROCESS_INSTANCE, None, 1024)? {
+//!     for batch in read_batches(&db.place_of(&file), tables::PROCESS_INSTANCE, None, 1024)? {
 //!         assert!(batch?.num_rows() > 0);
 //!     }
 //! }
@@ -180,7 +181,8 @@ pub use crate::ops::{Control, IngestOptions, Progress, RecordingSummary, remove,
 pub use crate::options::{OptionSpec, OptionValues};
 pub use crate::schema::{TABLES, TableSpec, columns, tables};
 pub use crate::store::{
-    Database, DeltaReport, RealDisk, VacuumReport, VerifyReport, publish_delta, read_batches, vacuum, verify,
+    Database, DeltaReport, Location, Place, RealDisk, Remote, VacuumReport, VerifyReport, publish_delta,
+    read_batches, vacuum, verify,
 };
 pub use crate::time::{TimeScale, format_duration, parse_time_argument};
 

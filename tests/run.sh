@@ -2,7 +2,7 @@
 # The one test command. Installs what is missing, then runs every check, or the ones that are named:
 #
 #   tests/run.sh                    all of them, in this order: format lint docs test doctest deny fuzz demo
-#                                   interop browser bench
+#                                   interop remote browser bench
 #   tests/run.sh lint test          two of them
 #
 # Needs the Rust toolchain and the network of the package registries; as root it installs Debian packages, else it
@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-steps=(format lint docs test doctest deny fuzz demo interop browser bench)
+steps=(format lint docs test doctest deny fuzz demo interop remote browser bench)
 target=${CARGO_TARGET_DIR:-target}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -105,6 +105,16 @@ step_interop() {
     BTFDB_STATEMENTS=${BTFDB_STATEMENTS:-600} BTFDB_STATEMENTS_TO=$work/statements \
         cargo test --quiet --locked --lib random_statements_have_the_same_rows
     "$python" tests/differential.py "$work/statements"
+}
+
+# Databases in an object store, a server of S3 with a bad network.
+step_remote() {
+    debian 'python3 -c "import ensurepip, venv"' python3 python3-venv
+    local python=$target/interop/bin/python
+    [[ -x $python ]] || python3 -m venv "$target/interop"
+    "$python" -m pip install --quiet --disable-pip-version-check -r tests/remote.txt
+    cargo build --quiet --locked
+    "$python" tests/remote.py "$target/debug/btfdb"
 }
 
 # Pages are opened in a browser, which is driven as a person would. A new profile each time; nothing is asked of the

@@ -5,6 +5,7 @@ mod args;
 mod command_line;
 mod commands;
 mod declared;
+mod location;
 mod memory;
 mod progress;
 mod shell;

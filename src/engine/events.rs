@@ -60,7 +60,7 @@ fn stored(session: &Session, recording: &str) -> Result<Events> {
     let (database, interrupt) = (session.database().clone(), Arc::clone(session.interrupt()));
     let files = database.files(tables::BTF_EVENT, Some(recording))?;
     let batches = move |file: FileEntry| -> Events {
-        let path = database.path_of(&file);
+        let path = database.place_of(&file);
         match read_batches(&path, tables::BTF_EVENT, Some(EVENT_COLUMNS), BATCH_ROWS) {
             Ok(batches) => Box::new(batches),
             Err(e) => Box::new(std::iter::once(Err(e))),

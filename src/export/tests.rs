@@ -228,7 +228,7 @@ fn tables_that_need_a_sort_take_little_memory() {
     }
     put(&mut tx, tables::PROCESS_INSTANCE, "r", None, &instances.take_batch().unwrap());
     tx.commit().unwrap();
-    let database = Database::open(&dir.path().join("db")).unwrap();
+    let database = Database::open(dir.path().join("db")).unwrap();
     for _ in 0..3 {
         let options = SessionOptions { threads: Some(4), memory_limit: Some(12 << 20) };
         let session = Session::open(database.clone(), options).unwrap();

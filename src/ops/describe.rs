@@ -37,7 +37,7 @@ pub fn summary(db: &Database) -> Result<Vec<RecordingSummary>> {
             (t.name, files.len() as u64, rows, bytes)
         };
         let tables = TABLES.iter().map(table).filter(|t| t.1 > 0).collect();
-        let entities = r.files_of(tables::ENTITY).map(|file| (file.clone(), db.path_of(file)));
+        let entities = r.files_of(tables::ENTITY).map(|file| (file.clone(), db.place_of(file)));
         let entities: Vec<_> = entities.collect();
         let (range, idle_tasks) = (r.begin_at.zip(r.end_at), idle_tasks_of(entities)?);
         Ok(RecordingSummary { name: r.name.clone(), range, tables, idle_tasks, labels: r.labels.clone() })

@@ -7,9 +7,8 @@ use crate::derive::Entity;
 use crate::error::{Result, did_you_mean};
 use crate::map::EntityFacts;
 use crate::schema::{EntityRow, EntityRows, EntityView, tables};
-use crate::store::{FileEntry, Transaction, read_batches};
+use crate::store::{FileEntry, Place, Transaction, read_batches};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 #[derive(Default)]
 struct Known {
@@ -64,7 +63,7 @@ pub(super) fn write_entities(
 /// A sentence for each pattern of idle tasks that matches no task of files of table `entity`. There are no
 /// tasks as long as nothing is mapped, and then no sentences.
 pub(super) fn unmatched(
-    files: impl IntoIterator<Item = (FileEntry, PathBuf)>,
+    files: impl IntoIterator<Item = (FileEntry, Place)>,
     patterns: &[String],
 ) -> Result<Vec<String>> {
     let mut tasks = Vec::new();
@@ -92,7 +91,7 @@ pub(super) fn unmatched(
 }
 
 /// The idle tasks that files of table `entity` list, by name.
-pub(super) fn idle_tasks_of(files: impl IntoIterator<Item = (FileEntry, PathBuf)>) -> Result<Vec<String>> {
+pub(super) fn idle_tasks_of(files: impl IntoIterator<Item = (FileEntry, Place)>) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (_, path) in files {
         for batch in read_batches(&path, tables::ENTITY, None, ROWS_OUT)? {

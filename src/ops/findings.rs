@@ -81,7 +81,7 @@ pub struct Errors {
 pub fn errors(db: &Database, recording: &str) -> Result<Errors> {
     let mut inputs = BTreeSet::new();
     for file in db.files(tables::SOURCE, Some(recording))? {
-        for batch in read_batches(&db.path_of(&file), tables::SOURCE, None, BATCH_ROWS)? {
+        for batch in read_batches(&db.place_of(&file), tables::SOURCE, None, BATCH_ROWS)? {
             let batch = batch?;
             let rows = SourceView::of(&batch)?;
             inputs.extend((0..rows.len()).map(|row| rows.source.value(row).to_owned()));
@@ -100,7 +100,7 @@ fn found(db: &Database, recording: Option<&str>, wanted: impl Fn(&str) -> bool) 
     let mut all: Vec<Found> = Vec::new();
     for file in db.files(tables::DIAGNOSTIC, recording)? {
         let of_recording = all.len();
-        for batch in read_batches(&db.path_of(&file), tables::DIAGNOSTIC, None, BATCH_ROWS)? {
+        for batch in read_batches(&db.place_of(&file), tables::DIAGNOSTIC, None, BATCH_ROWS)? {
             let batch = batch?;
             let rows = DiagnosticView::of(&batch)?;
             for row in (0..rows.len()).filter(|row| wanted(rows.source.value(*row))) {

@@ -11,22 +11,21 @@ use crate::diagnostics::{Diagnostic, Log, Severity, UNKNOWN_NAME};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::TraceFormat;
 use crate::pipeline::fan_out;
-use crate::store::{Database, Disk, Transaction};
+use crate::store::{Database, Disk, Location, Transaction};
 use crate::time::TimeScale;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Recordings up to this many bytes are small.
 const SMALL: u64 = 8 << 20;
 
-/// Ingests `plans` into the database at `path`, all or nothing.
+/// Ingests `plans` into a database, all or nothing.
 ///
 /// # Errors
 /// Input that is missing or not of the given format; a recording of the same name; another writer; the disk.
 /// With `strict`, [`ErrorKind::Findings`]. The database is then unchanged.
 pub fn ingest(
     disk: Arc<dyn Disk>,
-    path: &Path,
+    at: impl Into<Location>,
     plans: &[Plan],
     options: &Options,
     control: &Arc<Control>,
@@ -36,7 +35,7 @@ pub fn ingest(
             .hint("give a recording folder, e.g. btfdb ingest my.db recording/"));
     }
     let wanted = options.time_scale.unwrap_or_else(|| finest(plans, options.formats));
-    let mut tx = Database::begin(disk, path, options.continues.is_none().then_some(wanted))?;
+    let mut tx = Database::begin(disk, at, options.continues.is_none().then_some(wanted))?;
     let scale = tx.time_scale();
     if options.time_scale.is_some_and(|wanted| wanted != scale) {
         let message = format!("the database counts time in {}, which cannot be changed", scale.as_str());

@@ -19,10 +19,9 @@ use crate::map::qnx::QnxMapper;
 use crate::map::{Gap, Mapper, Recording, SavedState, StoredRows};
 use crate::pipeline::Pipeline;
 use crate::schema::{GapView, TABLES, TableSpec, tables};
-use crate::store::{Database, FileEntry, Transaction, read_batches};
+use crate::store::{Database, FileEntry, Place, Transaction, read_batches};
 use arrow::array::RecordBatch;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 pub(super) const MAPPERS: &[MapperEntry] =
@@ -175,7 +174,8 @@ fn look_ahead<M: Mapper>(mapper: &mut M, pass: usize, rows: &Rows<'_, '_>, gaps:
 /// The faults of servers and mutexes of a stored Grasp trace, each with its line; none for other recordings.
 pub fn grasp_faults(db: &Database, recording: &str) -> Result<Vec<(i64, grasp::Fault)>> {
     let files = db.files(tables::GRASP_EVENT, Some(recording))?;
-    let files = Files(files.into_iter().map(|file| (db.path_of(&file), file)).map(|(p, f)| (f, p)).collect());
+    let files =
+        Files(files.into_iter().map(|file| (db.place_of(&file), file)).map(|(p, f)| (f, p)).collect());
     if files.0.is_empty() {
         return Ok(Vec::new());
     }
@@ -185,7 +185,7 @@ pub fn grasp_faults(db: &Database, recording: &str) -> Result<Vec<(i64, grasp::F
     })
 }
 
-struct Files(Vec<(FileEntry, PathBuf)>);
+struct Files(Vec<(FileEntry, Place)>);
 
 impl Files {
     fn of(tx: &Transaction, recording: &str) -> Result<Self> {
@@ -223,7 +223,7 @@ impl StoredRows for Rows<'_, '_> {
         columns: &'static [&'static str],
         mut decode: impl FnMut(RecordBatch) -> Result<T> + Send + 'static,
     ) -> impl Iterator<Item = Result<T>> {
-        let is_wanted = |(file, _): &&(FileEntry, PathBuf)| file.table == table.name && file.core == core;
+        let is_wanted = |(file, _): &&(FileEntry, Place)| file.table == table.name && file.core == core;
         let files = self.files.0.iter().filter(is_wanted).cloned().collect();
         let (control, counts) = (Arc::clone(self.control), self.counts);
         let read = move |batch: Result<RecordBatch>| {

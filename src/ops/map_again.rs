@@ -7,8 +7,7 @@ use super::ingest_one::write_diagnostics;
 use super::map::{MAPPERS, MapReport, MapperEntry, map_stored};
 use super::setup::MappingSetup;
 use crate::error::{Error, Result};
-use crate::store::{Database, Disk};
-use std::path::Path;
+use crate::store::{Database, Disk, Location};
 use std::sync::Arc;
 
 /// Maps recordings again; `only` names one of them.
@@ -17,12 +16,12 @@ use std::sync::Arc;
 /// No such database or recording; a recording that has no setup, or of which events were left out; the disk.
 pub fn map_again(
     disk: Arc<dyn Disk>,
-    path: &Path,
+    at: impl Into<Location>,
     only: Option<&str>,
     threads: usize,
     control: &Arc<Control>,
 ) -> Result<Vec<(String, MapReport)>> {
-    let mut tx = Database::begin(disk, path, None)?;
+    let mut tx = Database::begin(disk, at, None)?;
     let db = tx.before();
     db.check_recording(only)?;
     let names: Vec<String> = match only {

@@ -9,7 +9,7 @@ use crate::description::{Description, plan};
 use crate::engine::{Session, SessionOptions};
 use crate::error::{Error, Result};
 use crate::library::Queries;
-use crate::store::{Database, RealDisk};
+use crate::store::{Database, Location, RealDisk, Remote, is_url};
 use crate::time::TimeScale;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,6 +22,8 @@ pub struct OpenOptions {
     pub time_scale: Option<TimeScale>,
     /// Which recordings of a database.
     pub choice: Choice,
+    /// How object stores are reached.
+    pub remote: Remote,
     /// Limits of the session.
     pub session: SessionOptions,
     /// The library of SQL.
@@ -47,9 +49,10 @@ impl Trace {
     /// When there is no such database, recording or file; those of an ingest.
     pub fn open(name: &str, options: &OpenOptions, control: &Arc<Control>) -> Result<Self> {
         let (path, recording) = match name.rsplit_once(':') {
-            Some((path, recording)) if !Path::new(name).exists() => (path, Some(recording)),
+            Some((path, recording)) if is_recording(name, recording) => (path, Some(recording)),
             _ => (name, None),
         };
+        let location = Location::parse(path.as_ref(), &options.remote)?;
         let path = Path::new(path);
         if path.is_file() {
             return Self::of_file(name, path, options, control);
@@ -58,7 +61,7 @@ impl Trace {
             return Err(Error::usage(format!("'{name}' is neither a database nor a trace file"))
                 .hint("a recording of exports is ingested first: btfdb ingest my.db RECORDING"));
         }
-        let database = options.choice.of(Database::open(path)?)?;
+        let database = options.choice.of(Database::open(location)?)?;
         let session = session(database, options, control)?;
         let recordings = match recording {
             Some(recording) => {
@@ -127,6 +130,14 @@ impl Trace {
                     .hint(format!("name one, e.g. {name}:{first}")))
             }
         }
+    }
+}
+
+/// Whether a name ends with that of a recording, behind a colon.
+fn is_recording(name: &str, behind_colon: &str) -> bool {
+    match is_url(name) {
+        true => !behind_colon.contains('/'),
+        false => !Path::new(name).exists(),
     }
 }
 

@@ -4,10 +4,9 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{NumberView, TableSpec, find_column};
-use crate::store::{FileEntry, read_batches};
+use crate::store::{FileEntry, Place, read_batches};
 use arrow::array::RecordBatch;
 use arrow::compute::interleave_record_batch;
-use std::path::PathBuf;
 
 const BATCH_ROWS: usize = 16 * 1024;
 
@@ -16,14 +15,14 @@ type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 /// The rows of `files`, each of which is sorted, in the order of `time` and `seq`. A file is opened when its
 /// rows are needed. Of the other columns, only `columns` are read.
 pub(super) fn in_order(
-    files: Vec<(FileEntry, PathBuf)>,
+    files: Vec<(FileEntry, Place)>,
     table: &'static TableSpec,
     columns: &'static [&'static str],
 ) -> impl Iterator<Item = Result<RecordBatch>> + Send {
     let spans = files.into_iter().map(|(file, path)| ((file.begin_at, file.end_at), path));
-    let open = move |paths: Vec<PathBuf>| -> Batches {
+    let open = move |paths: Vec<Place>| -> Batches {
         let sequence = (paths.len() > 1).then_some([table.sort, columns].concat());
-        let read = |path: &PathBuf| -> Result<Batches> {
+        let read = |path: &Place| -> Result<Batches> {
             let columns = sequence.as_deref().unwrap_or(columns);
             Ok(Box::new(read_batches(path, table, Some(columns), BATCH_ROWS)?))
         };

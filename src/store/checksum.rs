@@ -1,9 +1,7 @@
 //! The checksum of every file of a database: XXH3-128, which finds accidents, not attacks. Not a Parquet
 //! matter: Parquet does not notice damage by itself.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
-use std::path::Path;
 
 use twox_hash::XxHash3_128;
 use twox_hash::xxhash3_128::Hasher;
@@ -25,9 +23,8 @@ impl Seal {
         Self { bytes: bytes.len() as u64, checksum: text(XxHash3_128::oneshot(bytes)) }
     }
 
-    /// The seal of a file, which is read once.
-    pub(super) fn of_file(path: &Path) -> io::Result<Self> {
-        let mut file = File::open(path)?;
+    /// The seal of what a reader reads.
+    pub(super) fn of_all(mut file: impl Read) -> io::Result<Self> {
         let mut buffer = vec![0; BUFFER];
         let (mut bytes, mut hasher) = (0, Hasher::new());
         loop {
@@ -96,7 +93,7 @@ mod tests {
         content.chunks(4097).for_each(|c| file.write_all(c).unwrap());
         let seal = file.finish().unwrap();
         assert_eq!(seal, Seal::of(&content));
-        assert_eq!(seal, Seal::of_file(&path).unwrap());
+        assert_eq!(seal, Seal::of_all(std::fs::File::open(&path).unwrap()).unwrap());
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::layout::{LOG, TIP};
+use super::location::{self, Location};
 use super::log::{Snapshot, numbers};
-use super::open;
+use super::place::Place;
 use super::recording::{FileEntry, Recording};
 use crate::error::{Error, Result};
 use crate::schema::TableSpec;
@@ -17,7 +18,7 @@ use crate::time::{TimeScale, check_order, format_duration};
 /// reads little, however many recordings there are: each is looked up when it is asked for.
 #[derive(Debug, Clone)]
 pub struct Database {
-    root: PathBuf,
+    location: Location,
     snapshot: Arc<Snapshot>,
 }
 
@@ -26,31 +27,34 @@ impl Database {
     ///
     /// # Errors
     /// [`crate::error::ErrorKind::Database`] when there is none, or it is of another version, or damaged.
-    pub fn open(path: &Path) -> Result<Self> {
-        match Snapshot::open(path)? {
-            Some(snapshot) => Ok(Self::of(path, Arc::new(snapshot))),
-            None => Err(none_at(path)),
+    pub fn open(at: impl Into<Location>) -> Result<Self> {
+        let location = at.into();
+        match Snapshot::open(&location)? {
+            Some(snapshot) => Ok(Self::of(location, Arc::new(snapshot))),
+            None => Err(none_at(&location)),
         }
     }
 
-    pub(super) fn of(root: &Path, snapshot: Arc<Snapshot>) -> Self {
-        Self { root: root.to_path_buf(), snapshot }
+    pub(super) fn of(location: Location, snapshot: Arc<Snapshot>) -> Self {
+        Self { location, snapshot }
     }
 
     /// The same state with some of its recordings only.
     #[must_use]
     pub fn only(&self, recordings: Vec<Arc<Recording>>) -> Self {
-        Self { root: self.root.clone(), snapshot: Arc::new(self.snapshot.only(recordings)) }
+        Self { location: self.location.clone(), snapshot: Arc::new(self.snapshot.only(recordings)) }
     }
 
-    /// Whether there is a database at `path`.
-    pub fn is_at(path: &Path) -> bool {
-        path.join(TIP).is_file() || numbers(path).is_ok_and(|numbers| !numbers.is_empty())
+    /// Whether there is a database at a location.
+    pub fn is_at(at: impl Into<Location>) -> bool {
+        let location = at.into();
+        location.place(TIP).exists().is_ok_and(|is_there| is_there)
+            || numbers(&location).is_ok_and(|numbers| !numbers.is_empty())
     }
 
-    /// The folder of the database.
-    pub fn path(&self) -> &Path {
-        &self.root
+    /// Where it is.
+    pub fn location(&self) -> &Location {
+        &self.location
     }
 
     /// Number of commits so far.
@@ -171,19 +175,23 @@ impl Database {
     }
 
     /// Where a file lies now. Ask shortly before opening it: a commit may take it out of its place.
-    pub fn path_of(&self, file: &FileEntry) -> PathBuf {
-        open::place(&self.root, &file.path)
+    pub fn place_of(&self, file: &FileEntry) -> Place {
+        self.location.place_now(&file.path).of_size(file.bytes)
     }
 
     /// Where a file, whose path is relative to the database, is kept that a commit took out of its place.
     #[cfg(feature = "engine")]
     pub(crate) fn kept(&self, path: &Path) -> Option<PathBuf> {
-        open::kept(&self.root, path)
+        location::kept(self.location.folder()?, path)
     }
 }
 
-/// Says why there is no database at `path`.
-fn none_at(path: &Path) -> Error {
+/// Says why there is no database at a location.
+pub(super) fn none_at(location: &Location) -> Error {
+    let Some(path) = location.folder() else {
+        return Error::database(format!("there is no database at '{location}'"))
+            .hint(format!("a database has a folder {LOG}; `btfdb ingest` makes one"));
+    };
     let shown = path.display();
     if path.join("manifest.json").is_file() {
         return Error::database("the database has a format before 6, and this btfdb reads format 6")

@@ -5,21 +5,21 @@
 //! Delta has no unsigned integers, so that columns of them are not in its schema; readers leave them out.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::bucket::{Bucket, Put};
 use super::checksum::Seal;
-use super::commit;
 use super::database::Database;
 use super::disk::Disk;
 use super::folder::Folder;
 use super::layout;
+use super::location::{Kind, Location};
 use super::lock::Lock;
-use super::open;
 use super::recording::FileEntry;
 use super::staging::Staging;
+use super::target::publish;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{ColumnSpec, ColumnType, TABLES, TableSpec};
 
@@ -37,21 +37,19 @@ pub struct DeltaReport {
     pub removed: u64,
 }
 
-/// Publishes the newest state of the database at `path`. `now` is written into the log, in milliseconds since
+/// Publishes the newest state of a database. `now` is written into the log, in milliseconds since
 /// 1970; readers show it.
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Database`] when there is no database, or a log of Delta is not ours; the disk.
-pub fn publish_delta(disk: Arc<dyn Disk>, path: &Path, now: i64) -> Result<DeltaReport> {
-    Database::open(path)?;
-    let folder = Folder::new(disk, path);
-    let _lock = Lock::for_commit(&folder)?;
-    commit::recover(&folder)?;
-    let database = Database::open(path)?;
-    let staging = Staging::new(&folder)?;
+pub fn publish_delta(disk: Arc<dyn Disk>, at: impl Into<Location>, now: i64) -> Result<DeltaReport> {
+    let location = at.into();
+    Database::open(location.clone())?;
+    let publisher = Publisher::new(disk, &location)?;
+    let database = Database::open(location.clone())?;
     let mut report = DeltaReport::default();
     for table in TABLES {
-        let log = DeltaLog::read(path, table)?;
+        let log = DeltaLog::read(&location, table)?;
         let files = database.files(table, None)?;
         if files.is_empty() && log.next == 0 {
             continue;
@@ -84,16 +82,61 @@ pub fn publish_delta(disk: Arc<dyn Disk>, path: &Path, now: i64) -> Result<Delta
             json!({"commitInfo": {"timestamp": now, "operation": "WRITE", "engineInfo": database.creator()}}),
         );
         let lines: Vec<String> = actions.iter().map(Value::to_string).collect();
-        let (staged, place) = (staging.place(table.name), layout::delta(table.name, log.next));
-        folder.write(&staged, (lines.join("\n") + "\n").as_bytes())?;
-        folder.create_parents(&place)?;
-        folder.publish(&staged, &place)?;
-        folder.remove_file(&staged)?;
+        publisher.put(table, log.next, &(lines.join("\n") + "\n"))?;
         (report.added, report.removed) =
             (report.added + added.len() as u64, report.removed + removed.len() as u64);
     }
-    staging.remove(&folder)?;
+    publisher.end()?;
     Ok(report)
+}
+
+/// Makes versions of logs of Delta.
+enum Publisher {
+    Folder { folder: Folder, staging: Staging, _lock: Lock },
+    Bucket(Arc<Bucket>),
+}
+
+impl Publisher {
+    fn new(disk: Arc<dyn Disk>, location: &Location) -> Result<Self> {
+        match &location.0 {
+            Kind::Folder(root) => {
+                let folder = Folder::new(disk, root);
+                let lock = Lock::for_commit(&folder)?;
+                publish::recover(&folder)?;
+                let staging = Staging::new(&folder)?;
+                Ok(Self::Folder { folder, staging, _lock: lock })
+            }
+            Kind::Bucket(bucket) => Ok(Self::Bucket(Arc::clone(bucket))),
+        }
+    }
+
+    fn put(&self, table: &TableSpec, version: u64, content: &str) -> Result<()> {
+        let place = layout::delta(table.name, version);
+        match self {
+            Self::Folder { folder, staging, .. } => {
+                let staged = staging.place(table.name);
+                folder.write(&staged, content.as_bytes())?;
+                folder.create_parents(&place)?;
+                folder.publish(&staged, &place)?;
+                folder.remove_file(&staged)
+            }
+            Self::Bucket(bucket) => match bucket.put_new(&place, content.to_owned().into())? {
+                Put::Made => Ok(()),
+                // The answer of an earlier try may have been lost.
+                Put::Taken if bucket.content(&place)?.as_deref() == Some(content.as_bytes()) => Ok(()),
+                Put::Taken => Err(Error::database("another btfdb has just published the database")
+                    .at(format!("{}/{place}", bucket.url()))
+                    .hint("try again")),
+            },
+        }
+    }
+
+    fn end(self) -> Result<()> {
+        match self {
+            Self::Folder { folder, staging, .. } => staging.remove(&folder),
+            Self::Bucket(_) => Ok(()),
+        }
+    }
 }
 
 /// What the log of a table says.
@@ -108,12 +151,12 @@ struct DeltaLog {
 }
 
 impl DeltaLog {
-    fn read(root: &Path, table: &TableSpec) -> Result<Self> {
+    fn read(location: &Location, table: &TableSpec) -> Result<Self> {
         let mut log = Self::default();
         loop {
-            let path = root.join(layout::delta(table.name, log.next));
-            let Some(content) = open::content(&path)? else { return Ok(log) };
-            let foreign = || Error::database("the log of Delta is not one of btfdb").at(&path);
+            let place = location.place(&layout::delta(table.name, log.next));
+            let Some(content) = place.content()? else { return Ok(log) };
+            let foreign = || Error::database("the log of Delta is not one of btfdb").at(place.path());
             for line in content.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
                 let action: Value = serde_json::from_slice(line).map_err(|e| foreign().because(e))?;
                 log.apply(&action).ok_or_else(foreign)?;
@@ -189,7 +232,11 @@ fn metadata_of(
 
 /// A number for the table that no other one has, in the form of a UUID.
 fn id_of(table: &TableSpec, database: &Database) -> Result<String> {
-    let path = std::path::absolute(database.path()).map_err(|e| Error::io("find", database.path(), e))?;
+    let path = database.location().path();
+    let path = match database.location().folder() {
+        Some(folder) => std::path::absolute(folder).map_err(|e| Error::io("find", path, e))?,
+        None => path.to_path_buf(),
+    };
     let seal = Seal::of(format!("{} {}", table.name, path.display()).as_bytes());
     let digits = seal.checksum.rsplit(':').next().unwrap_or_default();
     let part = |from: usize, to: usize| digits.get(from..to);

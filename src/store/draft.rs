@@ -1,9 +1,12 @@
-//! One recording in a transaction, as it will be. Not the transaction (see `transaction`).
+//! What a transaction changes: recordings as they will be, and the commit that says so. Not how a commit is
+//! made (see `target`).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::layout;
+use super::log::{Commit, Head, Snapshot};
 use super::recording::Recording;
+use crate::error::{Error, ErrorKind, Result};
 
 /// One recording as it will be.
 #[derive(Debug, Default)]
@@ -26,5 +29,66 @@ impl Draft {
         let blobs = self.recording.blobs.iter().filter(|b| layout::blob_key(&b.kind, &b.name) == key);
         let numbers = files.chain(blobs.map(|b| &b.path)).filter_map(|path| layout::number(path));
         numbers.max().map_or(0, |n| n.saturating_add(1)).max(given)
+    }
+}
+
+/// What differs from the state that a transaction began from.
+#[derive(Debug, Default)]
+pub(super) struct Change {
+    /// By the name of a recording.
+    pub drafts: BTreeMap<String, Draft>,
+    /// The names in `drafts` of recordings that were not there, in the order in which they came.
+    pub new: Vec<String>,
+    /// New parts get at least this number.
+    pub next_part: u32,
+}
+
+impl Change {
+    /// Fails when files would belong to no recording.
+    pub fn check(&self) -> Result<()> {
+        let homeless = |d: &Draft| !d.is_there && d.recording.paths().next().is_some();
+        let Some((name, _)) = self.drafts.iter().find(|(_, draft)| homeless(draft)) else { return Ok(()) };
+        Err(Error::new(ErrorKind::Bug, format!("there are files of '{name}', which is no recording")))
+    }
+
+    /// The commit behind `before`, which has changed no recording of these since `base`.
+    pub fn to_commit(&self, base: &Snapshot, before: &Head) -> Result<Commit> {
+        let mut head = before.clone();
+        head.number += 1;
+        head.creator = format!("btfdb {}", env!("CARGO_PKG_VERSION"));
+        head.next_part = head.next_part.max(self.next_part);
+        let (mut puts, mut drops, mut freed) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, draft) in &self.drafts {
+            let present = base.recording(name)?;
+            let live: BTreeSet<&str> = draft.recording.paths().collect();
+            let gone = present.iter().flat_map(|present| present.paths());
+            freed.extend(gone.filter(|path| !live.contains(path)).map(str::to_owned));
+            head.count(present.as_deref(), draft.is_there.then_some(&draft.recording));
+            match (draft.is_there, present) {
+                (true, _) => puts.push(draft.recording.clone()),
+                (false, Some(_)) => {
+                    drops.push(name.clone());
+                    head.recordings -= 1;
+                }
+                (false, None) => {}
+            }
+        }
+        for name in &self.new {
+            if let Some(put) = puts.iter_mut().find(|put| put.name == *name) {
+                put.ordinal = head.next_ordinal;
+                head.next_ordinal += 1;
+                head.recordings += 1;
+            }
+        }
+        Ok(Commit { id: String::new(), head, puts, drops, freed })
+    }
+
+    /// The new files of a commit of this change: where each is, and where it belongs.
+    pub fn moves(&self, commit: &Commit) -> Vec<(String, String)> {
+        let drafts = commit.puts.iter().filter_map(|put| self.drafts.get(&put.name));
+        let staged = drafts.flat_map(|draft| &draft.staged);
+        let mut moves: Vec<_> = staged.map(|(path, place)| (place.clone(), path.clone())).collect();
+        moves.sort();
+        moves
     }
 }

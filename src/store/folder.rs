@@ -8,21 +8,28 @@ use std::sync::Arc;
 use super::checksum::{Seal, SealedFile};
 use super::disk::Disk;
 use super::layout;
+use super::location::Location;
 use crate::error::{Error, Result};
 
 #[derive(Debug, Clone)]
 pub(super) struct Folder {
     disk: Arc<dyn Disk>,
+    /// A folder.
+    location: Location,
     root: PathBuf,
 }
 
 impl Folder {
     pub(super) fn new(disk: Arc<dyn Disk>, root: &Path) -> Self {
-        Self { disk, root: root.to_path_buf() }
+        Self { disk, location: root.into(), root: root.to_path_buf() }
     }
 
     pub(super) fn root(&self) -> &Path {
         &self.root
+    }
+
+    pub(super) fn location(&self) -> &Location {
+        &self.location
     }
 
     pub(super) fn disk(&self) -> &dyn Disk {

@@ -7,6 +7,8 @@ use crate::schema::{TableSpec, table};
 pub(super) const LOG: &str = "log";
 /// The number of a commit that is not long ago, to begin looking for the newest one.
 pub(super) const TIP: &str = "log/tip";
+/// The begin of the names of objects by which a bucket is tried.
+pub(super) const PROMISE: &str = "log/promise-";
 /// Held during a commit.
 pub(super) const LOCK: &str = ".lock";
 /// Holds what is not committed yet, in one folder per writer; hidden, and no file in it ends in `.parquet`,
@@ -36,19 +38,30 @@ fn mismatch(table: &TableSpec) -> Error {
     Error::new(ErrorKind::Bug, format!("table '{}' is divided by {by}", table.name))
 }
 
-pub(super) fn part(folder: &str, number: u32) -> String {
-    format!("{folder}/part-{number:05}.parquet")
+/// The path of a part, `FOLDER/part-00000.parquet`, or with the id of a writer, `part-00000.ID.parquet`.
+pub(super) fn part(folder: &str, number: u32, writer: Option<&str>) -> String {
+    format!("{folder}/part-{}.parquet", numbered(number, writer))
+}
+
+fn numbered(number: u32, writer: Option<&str>) -> String {
+    let id = writer.map(|id| format!(".{id}")).unwrap_or_default();
+    format!("{number:05}{id}")
 }
 
 /// The path of a blob, `state/recording=idle/state-00000.json`. Fails for names that cannot be in it.
-pub(super) fn blob(kind: &str, recording: &str, name: &str, number: u32) -> Result<String> {
+pub(super) fn blob(
+    (kind, recording, name): (&str, &str, &str),
+    number: u32,
+    writer: Option<&str>,
+) -> Result<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let word = |w: &str| w.starts_with(|c: char| c.is_ascii_alphabetic()) && w.chars().all(plain);
     if !word(kind) || !word(name) || table(kind).is_some() || name.ends_with(".parquet") {
         return Err(Error::new(ErrorKind::Bug, format!("'{kind}/{name}' is no place for a blob")));
     }
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "bin"));
-    Ok(format!("{kind}/recording={}/{stem}-{number:05}.{extension}", encode(recording)?))
+    let number = numbered(number, writer);
+    Ok(format!("{kind}/recording={}/{stem}-{number}.{extension}", encode(recording)?))
 }
 
 /// What the numbers of a blob are counted under.
@@ -96,6 +109,11 @@ pub(super) fn is_delta(path: &str) -> bool {
     parts.next().is_some_and(|name| table(name).is_some()) && parts.next() == Some(DELTA_LOG)
 }
 
+/// Whether a file belongs to a recording, or did.
+pub(super) fn is_part(path: &str) -> bool {
+    path.contains("/recording=") && !is_delta(path)
+}
+
 /// Where `path` is kept after the commit of that number took it out.
 pub(super) fn removed(number: u64, path: &str) -> String {
     format!("{REMOVED}/{number}/{path}{KEPT}")
@@ -139,9 +157,10 @@ mod tests {
 
     #[test]
     fn paths_are_hive_partitions() {
-        let path = part(&folder(DATA_EVENT, "engine-idle", Some("Core_0")).unwrap(), 0);
+        let path = part(&folder(DATA_EVENT, "engine-idle", Some("Core_0")).unwrap(), 0, None);
         assert_eq!(path, "data_event/recording=engine-idle/core=Core_0/part-00000.parquet");
         assert_eq!(number(&path), Some(0));
+        assert_eq!(number(&part("a/recording=part-1", 12, Some("0123456789abcdef"))), Some(12));
         assert_eq!(number("btf_event/recording=part-1/x.parquet"), None);
         assert_eq!(folder(BTF_EVENT, "a b/ü=%", None).unwrap(), "btf_event/recording=a%20b%2Fü%3D%25");
     }
@@ -156,10 +175,10 @@ mod tests {
 
     #[test]
     fn blobs_have_plain_names() {
-        let path = blob("state", "a", "state.json", 7).unwrap();
+        let path = blob(("state", "a", "state.json"), 7, None).unwrap();
         assert_eq!((path.as_str(), number(&path)), ("state/recording=a/state-00007.json", Some(7)));
         for (kind, name) in [("btf_event", "x"), ("..", "x"), ("state", "../x"), ("state", "x.parquet")] {
-            assert!(blob(kind, "a", name, 0).is_err(), "{kind}/{name}");
+            assert!(blob((kind, "a", name), 0, None).is_err(), "{kind}/{name}");
         }
     }
 

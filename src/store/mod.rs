@@ -1,10 +1,11 @@
-//! The database on disk: a folder of Parquet files and a log of commits that says which of them count. The
-//! only place that creates, renames, syncs or removes files inside a database. It does so in an order that
-//! keeps a database either the old one or the new one at any time. Not for what the rows mean.
+//! The database: Parquet files and a log of commits that says which of them count, in a folder of a disk or
+//! in a bucket of an object store. The only place that creates, renames, syncs or removes files inside a
+//! database. It does so in an order that keeps a database either the old one or the new one at any time. Not
+//! for what the rows mean.
 
+mod bucket;
 mod checksum;
 mod columns;
-mod commit;
 mod database;
 mod delta;
 mod disk;
@@ -13,10 +14,12 @@ mod draft;
 #[path = "../../tests/faulty_disk/mod.rs"]
 mod faulty_disk;
 mod folder;
+mod id;
 mod layout;
+mod location;
 mod lock;
 mod log;
-mod open;
+mod place;
 mod real_disk;
 mod recording;
 #[cfg(feature = "engine")]
@@ -27,14 +30,20 @@ mod scan;
 mod staging;
 mod table_reader;
 mod table_writer;
+mod target;
 mod transaction;
 mod vacuum;
 mod verify;
 mod write_behind;
 
+#[cfg(feature = "remote")]
+pub(crate) use bucket::Bucket;
+pub use bucket::{Remote, is_url};
 pub use database::Database;
 pub use delta::{DeltaReport, publish_delta};
 pub use disk::{Disk, DiskFile};
+pub use location::Location;
+pub use place::Place;
 pub use real_disk::RealDisk;
 pub use recording::{FileEntry, Recording};
 #[cfg(feature = "engine")]

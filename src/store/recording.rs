@@ -2,13 +2,12 @@
 //! where it is written down (see `log`).
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::checksum::Seal;
 use super::layout;
+use super::place::Place;
 use crate::error::{Error, Result};
 use crate::schema::TableSpec;
 
@@ -91,14 +90,15 @@ impl Recording {
 }
 
 impl BlobEntry {
-    /// The content of the file, which is at `path` now.
-    pub(super) fn read(&self, path: &Path) -> Result<Vec<u8>> {
-        let content = fs::read(path).map_err(|e| Error::io("read", path, e))?;
+    /// The content of the file, which is at `place` now.
+    pub(super) fn read(&self, place: &Place) -> Result<Vec<u8>> {
+        let missing = || Error::io("read", place.path(), std::io::ErrorKind::NotFound.into());
+        let content = place.content()?.ok_or_else(missing)?;
         if Seal::of(&content).checksum != self.checksum {
             return Err(Error::database("the file is damaged, or has just been replaced")
-                .at(path)
+                .at(place.path())
                 .hint("try again; if it stays, run `btfdb verify DB`"));
         }
-        Ok(content)
+        Ok(content.into())
     }
 }

@@ -2,8 +2,6 @@
 //! bytes instead of all rows. Not which rows have them.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::path::Path;
 
 use bytes::Bytes;
 use parquet::column::page::Page;
@@ -12,17 +10,17 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 
 use super::columns::WHOLE_DICTIONARY;
-use super::open;
+use super::place::{Place, Source};
 use super::table_reader::guarded;
 use crate::error::Result;
 
 /// For every row group of a file whether a name that is `wanted` can be in its column `column`. Stops looking
 /// once several row groups have one: such a name is in most of them, and looking at the others saves nothing.
-pub fn row_groups_with(path: &Path, column: &str, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<bool>> {
+pub fn row_groups_with(place: &Place, column: &str, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<bool>> {
     /// After this many row groups with such a name, the others are not checked.
     const ENOUGH: usize = 4;
-    look_at(path, |reader| {
-        let column = place_of(reader, column);
+    look_at(place, |reader| {
+        let column = column_of(reader, column);
         let mut found = vec![true; reader.num_row_groups()];
         let mut present = 0;
         for (group, found) in found.iter_mut().enumerate() {
@@ -35,9 +33,9 @@ pub fn row_groups_with(path: &Path, column: &str, wanted: &dyn Fn(&str) -> bool)
 }
 
 /// The least value of column `begin` and the greatest of column `end`, by row group; `None` if unknown.
-pub fn row_group_spans(path: &Path, begin: &str, end: &str) -> Result<Vec<Option<(i64, i64)>>> {
-    look_at(path, |reader| {
-        let (begin, end) = (place_of(reader, begin), place_of(reader, end));
+pub fn row_group_spans(place: &Place, begin: &str, end: &str) -> Result<Vec<Option<(i64, i64)>>> {
+    look_at(place, |reader| {
+        let (begin, end) = (column_of(reader, begin), column_of(reader, end));
         let statistics = |group: usize, column: Option<usize>| match reader
             .metadata()
             .row_group(group)
@@ -54,9 +52,9 @@ pub fn row_group_spans(path: &Path, begin: &str, end: &str) -> Result<Vec<Option
 
 /// The names in a column of some row groups of a file, possibly also names of other row groups that were
 /// written with them; `None` if they are too many for a dictionary.
-pub fn names_in(path: &Path, column: &str, groups: &[usize]) -> Result<Option<BTreeSet<String>>> {
-    look_at(path, |reader| {
-        let Some(column) = place_of(reader, column) else { return Ok(None) };
+pub fn names_in(place: &Place, column: &str, groups: &[usize]) -> Result<Option<BTreeSet<String>>> {
+    look_at(place, |reader| {
+        let Some(column) = column_of(reader, column) else { return Ok(None) };
         let mut names = BTreeSet::new();
         for group in groups {
             let group = reader.get_row_group(*group)?;
@@ -75,19 +73,22 @@ pub fn names_in(path: &Path, column: &str, groups: &[usize]) -> Result<Option<BT
 }
 
 /// Opens a file for `look`, without reading its rows.
-fn look_at<T>(path: &Path, look: impl FnOnce(&SerializedFileReader<File>) -> ParquetResult<T>) -> Result<T> {
-    let file = open::for_reading(path)?;
-    guarded(path, || look(&SerializedFileReader::new(file)?))
+fn look_at<T>(
+    place: &Place,
+    look: impl FnOnce(&SerializedFileReader<Source>) -> ParquetResult<T>,
+) -> Result<T> {
+    let source = place.source()?;
+    guarded(place.path(), || look(&SerializedFileReader::new(source)?))
 }
 
 /// The place of a column in a file, by its name.
-fn place_of(reader: &SerializedFileReader<File>, column: &str) -> Option<usize> {
+fn column_of(reader: &SerializedFileReader<Source>, column: &str) -> Option<usize> {
     let columns = reader.metadata().file_metadata().schema_descr().columns();
     columns.iter().position(|c| c.name() == column)
 }
 
 fn can_have(
-    reader: &SerializedFileReader<File>,
+    reader: &SerializedFileReader<Source>,
     group: usize,
     column: usize,
     wanted: &dyn Fn(&str) -> bool,

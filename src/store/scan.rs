@@ -3,11 +3,11 @@
 //! dictionaries, are not read. Not for SQL.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow::array::RecordBatch;
 
+use super::place::Place;
 use super::{Database, names_in, read_batches, read_row_groups, row_group_spans, row_groups_with};
 use crate::error::{Error, Result};
 use crate::pipeline::fan_out;
@@ -44,7 +44,7 @@ pub(crate) struct Within<'a> {
     pub to: i64,
 }
 
-type Groups = (PathBuf, Vec<usize>);
+type Groups = (Place, Vec<usize>);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scanner<'a> {
@@ -64,17 +64,17 @@ impl Scanner<'_> {
         worker: impl Fn() -> W + Sync,
         add: impl Fn(&mut W, &RecordBatch) -> Result<()> + Sync,
     ) -> Result<Vec<W>> {
-        let jobs: Vec<(PathBuf, usize)> = self
+        let jobs: Vec<(Place, usize)> = self
             .groups(scan)?
             .into_iter()
-            .flat_map(|(path, groups)| groups.into_iter().map(move |group| (path.clone(), group)))
+            .flat_map(|(place, groups)| groups.into_iter().map(move |group| (place.clone(), group)))
             .collect();
         let threads = self.threads.min(jobs.len());
         fan_out(threads, jobs.into_iter(), |jobs| {
             let mut worker = worker();
-            for (path, group) in jobs {
+            for (place, group) in jobs {
                 let (columns, groups) = (Some(scan.columns), Some(vec![group]));
-                for batch in read_row_groups(&path, scan.table, columns, groups, BATCH_ROWS)? {
+                for batch in read_row_groups(&place, scan.table, columns, groups, BATCH_ROWS)? {
                     if self.interrupt.load(Ordering::Relaxed) {
                         return Err(Error::interrupted());
                     }
@@ -88,12 +88,12 @@ impl Scanner<'_> {
     /// The names in a column of the row groups of a scan, sorted; possibly some that its rows do not have.
     pub(crate) fn names_of(&self, scan: &Scan<'_>, column: &str) -> Result<Vec<String>> {
         let mut names = BTreeSet::new();
-        for (path, groups) in self.groups(scan)? {
-            if let Some(some) = names_in(&path, column, &groups)? {
+        for (place, groups) in self.groups(scan)? {
+            if let Some(some) = names_in(&place, column, &groups)? {
                 names.extend(some);
                 continue;
             }
-            let batches = read_row_groups(&path, scan.table, Some(&[column]), Some(groups), BATCH_ROWS)?;
+            let batches = read_row_groups(&place, scan.table, Some(&[column]), Some(groups), BATCH_ROWS)?;
             for batch in batches {
                 let batch = batch?;
                 let found: NameView<'_> = find_column(&batch, scan.table.name, column)?;
@@ -112,7 +112,7 @@ impl Scanner<'_> {
     ) -> Result<Vec<RecordBatch>> {
         let mut rows = Vec::new();
         for file in self.database.files(table, Some(recording))? {
-            let batches = read_batches(&self.database.path_of(&file), table, Some(columns), BATCH_ROWS)?;
+            let batches = read_batches(&self.database.place_of(&file), table, Some(columns), BATCH_ROWS)?;
             rows.extend(batches.collect::<Result<Vec<_>>>()?);
         }
         Ok(rows)
@@ -126,19 +126,20 @@ impl Scanner<'_> {
             if file.begin_at.zip(file.end_at).is_some_and(outside) {
                 continue;
             }
-            let path = self.database.path_of(&file);
-            let mut wanted: Vec<bool> = row_group_spans(&path, begin, end)?
+            let place = self.database.place_of(&file);
+            let mut wanted: Vec<bool> = row_group_spans(&place, begin, end)?
                 .into_iter()
                 .map(|span| !span.is_some_and(outside))
                 .collect();
-            if let Some(having) = scan.having {
-                let present = row_groups_with(&path, having.column, &|name| (having.wanted)(name))?;
+            // To look at a dictionary behind a network costs as much as to read the columns.
+            if let Some(having) = scan.having.filter(|_| !place.is_remote()) {
+                let present = row_groups_with(&place, having.column, &|name| (having.wanted)(name))?;
                 wanted.iter_mut().zip(present).for_each(|(wanted, present)| *wanted &= present);
             }
             let groups: Vec<usize> =
                 wanted.iter().enumerate().filter(|(_, wanted)| **wanted).map(|(group, _)| group).collect();
             if !groups.is_empty() {
-                all.push((path, groups));
+                all.push((place, groups));
             }
         }
         Ok(all)

@@ -3,18 +3,21 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use arrow::array::{Array, Int64Array, RecordBatch};
 
+use super::bucket::Bucket;
 use super::checksum::Seal;
-use super::commit;
 use super::database::Database;
 use super::layout::{self, LOG, TIP};
+use super::location::{Kind, Location};
 use super::log::{audit, numbers};
-use super::open;
+use super::place::Place;
 use super::recording::{FileEntry, Recording};
 use super::staging::{self, Staging};
 use super::table_reader::{read_batches, row_count};
+use super::target::publish;
 use super::vacuum::waiting;
 use crate::error::{Error, Result};
 use crate::schema::{TableSpec, table};
@@ -31,7 +34,8 @@ pub struct VerifyReport {
     pub bytes: u64,
     /// What is wrong; empty for a sound database.
     pub problems: Vec<Problem>,
-    /// What an interrupted writer left to do or to remove. The next writer does it.
+    /// What an interrupted writer left to do or to remove. The next writer does it. In a bucket, what it left
+    /// is counted with the removed files.
     pub pending: Vec<String>,
     /// Number of writers at work.
     pub writers: u64,
@@ -54,28 +58,34 @@ pub struct Problem {
 ///
 /// # Errors
 /// When the log cannot be read: then the expected files are unknown.
-pub fn verify(path: &Path) -> Result<VerifyReport> {
-    let db = Database::open(path)?;
+pub fn verify(at: impl Into<Location>) -> Result<VerifyReport> {
+    let location = at.into();
+    let db = Database::open(location.clone())?;
     let mut report = VerifyReport::default();
     for recording in db.recordings()? {
         for file in &recording.files {
             let seal = Seal { bytes: file.bytes, checksum: file.checksum.clone() };
-            let place = db.path_of(file);
+            let place = db.place_of(file);
             let found = check_seal(&place, &seal).and_then(|()| check_rows(file, &place));
             report.note(&file.path, file.bytes, found);
         }
         for blob in &recording.blobs {
             let seal = Seal { bytes: blob.bytes, checksum: blob.checksum.clone() };
-            let found = check_seal(&open::place(path, &blob.path), &seal);
+            let found = check_seal(&location.place_now(&blob.path), &seal);
             report.note(&blob.path, blob.bytes, found);
         }
     }
-    for (name, what) in audit(path)? {
+    for (name, what) in audit(&location)? {
         report.problems.push(Problem { path: name.into(), what });
     }
-    let unfinished = report.note_unfinished(path)?;
-    report.note_strays(&db, &unfinished)?;
-    (report.removed_files, report.removed_bytes) = waiting(path)?;
+    match &location.0 {
+        Kind::Folder(root) => {
+            let unfinished = report.note_unfinished(root, &location)?;
+            report.note_strays(&db, root, &unfinished)?;
+            (report.removed_files, report.removed_bytes) = waiting(root)?;
+        }
+        Kind::Bucket(bucket) => report.note_objects(&db, bucket)?,
+    }
     Ok(report)
 }
 
@@ -89,16 +99,16 @@ impl VerifyReport {
     }
 
     /// What writers have begun and not finished; returns the files that have to do with it.
-    fn note_unfinished(&mut self, root: &Path) -> Result<BTreeSet<String>> {
+    fn note_unfinished(&mut self, root: &Path, location: &Location) -> Result<BTreeSet<String>> {
         let mut files = BTreeSet::new();
         for name in staging::all(root)? {
             let is_alive = staging::is_alive(root, &name);
             let left = Staging::to_look_at(name.clone());
             let mut pending = vec![format!("remove {name}")];
-            if let Some((commit, is_made)) = commit::begun(root, &left)? {
+            if let Some((commit, is_made)) = publish::begun(location, &left)? {
                 let (verb, paths) = match is_made {
                     true => ("put away", commit.freed),
-                    false => ("take back", commit::strays(root, &commit)?),
+                    false => ("take back", publish::strays(location, &commit)?),
                 };
                 let there: Vec<_> = paths.into_iter().filter(|path| root.join(path).exists()).collect();
                 pending.extend(there.iter().map(|path| format!("{verb} {path}")));
@@ -114,27 +124,46 @@ impl VerifyReport {
     }
 
     /// Other engines read every Parquet file they find, so that a stray one gives a wrong answer.
-    fn note_strays(&mut self, db: &Database, unfinished: &BTreeSet<String>) -> Result<()> {
-        let mut expected: BTreeSet<_> = db.recordings()?.iter().flat_map(|r| Recording::paths(r)).collect();
-        let log: Vec<_> = numbers(db.path())?
-            .into_iter()
-            .map(|(number, level)| match level {
-                0 => layout::commit(number),
-                _ => layout::checkpoint(number, level),
-            })
-            .collect();
-        expected.extend(log.iter().map(String::as_str));
-        expected.extend(unfinished.iter().map(String::as_str));
-        expected.extend([LOG, TIP]);
+    fn note_strays(&mut self, db: &Database, root: &Path, unfinished: &BTreeSet<String>) -> Result<()> {
+        let mut expected = expected(db)?;
+        expected.extend(unfinished.iter().cloned());
         let mut found = Vec::new();
-        list(db.path(), "", &mut found)?;
-        let is_stray = |path: &String| !expected.contains(path.as_str()) && !layout::is_delta(path);
-        for path in found.into_iter().filter(is_stray) {
-            self.problems
-                .push(Problem { path: path.into(), what: "the file is not part of the database".into() });
-        }
+        list(root, "", &mut found)?;
+        found.retain(|path| !expected.contains(path));
+        self.note_foreign(found);
         Ok(())
     }
+
+    /// Objects stay in their places when a commit takes them out, and are there before theirs.
+    fn note_objects(&mut self, db: &Database, bucket: &Arc<Bucket>) -> Result<()> {
+        let objects = bucket.list("")?;
+        let expected = expected(&Database::open(db.location().clone())?)?;
+        let strays = objects.into_iter().filter(|object| !expected.contains(&object.name));
+        let (removed, foreign): (Vec<_>, Vec<_>) = strays.partition(|object| layout::is_part(&object.name));
+        self.removed_files = removed.len() as u64;
+        self.removed_bytes = removed.iter().map(|object| object.bytes).sum();
+        self.note_foreign(foreign.into_iter().map(|object| object.name));
+        Ok(())
+    }
+
+    fn note_foreign(&mut self, names: impl IntoIterator<Item = String>) {
+        for path in names.into_iter().filter(|path| !layout::is_delta(path)) {
+            let what = "the file is not part of the database".into();
+            self.problems.push(Problem { path: path.into(), what });
+        }
+    }
+}
+
+/// The files that the log names, and those of the log.
+fn expected(db: &Database) -> Result<BTreeSet<String>> {
+    let recordings = db.recordings()?.iter().flat_map(|r| Recording::paths(r)).map(str::to_owned);
+    let mut expected: BTreeSet<_> = recordings.collect();
+    expected.extend(numbers(db.location())?.into_iter().map(|(number, level)| match level {
+        0 => layout::commit(number),
+        _ => layout::checkpoint(number, level),
+    }));
+    expected.extend([LOG, TIP].map(str::to_owned));
+    Ok(expected)
 }
 
 /// All files below `folder`, relative to `root`, with `/`. Hidden ones do not count: no engine reads them.
@@ -153,8 +182,10 @@ fn list(root: &Path, folder: &str, found: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-fn check_seal(path: &Path, expected: &Seal) -> Result<(), String> {
-    let found = Seal::of_file(path).map_err(|e| format!("the file cannot be read: {e}"))?;
+fn check_seal(place: &Place, expected: &Seal) -> Result<(), String> {
+    let unreadable = |e: &dyn std::error::Error| format!("the file cannot be read: {e}");
+    let reader = place.reader().map_err(|e| unreadable(&e))?;
+    let found = Seal::of_all(reader).map_err(|e| unreadable(&e))?;
     if found.bytes != expected.bytes {
         return Err(format!("the file has {} bytes and should have {}", found.bytes, expected.bytes));
     }
@@ -164,7 +195,7 @@ fn check_seal(path: &Path, expected: &Seal) -> Result<(), String> {
     Ok(())
 }
 
-fn check_rows(file: &FileEntry, place: &Path) -> Result<(), String> {
+fn check_rows(file: &FileEntry, place: &Place) -> Result<(), String> {
     let table = table(&file.table).ok_or_else(|| format!("there is no table '{}'", file.table))?;
     let rows = row_count(place).map_err(|e| e.to_string())?;
     if rows != file.rows {
@@ -174,7 +205,7 @@ fn check_rows(file: &FileEntry, place: &Path) -> Result<(), String> {
 }
 
 /// Opening the file for its table checks the schema; then the rows must rise by the columns of `sort`.
-fn check_order(table: &'static TableSpec, place: &Path) -> Result<()> {
+fn check_order(table: &'static TableSpec, place: &Place) -> Result<()> {
     let mut last: Option<Vec<i64>> = None;
     for batch in read_batches(place, table, Some(table.sort), BATCH_ROWS)? {
         let batch = batch?;

@@ -131,7 +131,7 @@ fn content(db: &Path) -> BTreeMap<String, Vec<String>> {
         for file in open.files(table, None).unwrap() {
             let key = format!("{} {}", table.name, file.core.clone().unwrap_or_default());
             let rows = content.entry(key).or_default();
-            for batch in read_batches(&open.path_of(&file), table, None, 1000).unwrap() {
+            for batch in read_batches(&open.place_of(&file), table, None, 1000).unwrap() {
                 lines(&batch.unwrap(), &mut |line| rows.push(line));
             }
         }
@@ -268,7 +268,7 @@ fn begun() -> (Bench, Vec<TempDir>) {
 fn what_does_not_fit_is_refused_and_changes_nothing() {
     let (bench, pieces) = begun();
     let second = pieces[1].path().display().to_string();
-    let name = Database::open(&bench.path().join("t.db")).unwrap().recordings().unwrap()[0].name.clone();
+    let name = Database::open(bench.path().join("t.db")).unwrap().recordings().unwrap()[0].name.clone();
     let near = format!("{name}x");
     bench.write("trace.btf", "#version 2.1.5\n10,Core_0,0,T,A,0,start\n");
     bench.ok(&["ingest", "t.db", "trace.btf", "-q"]);
@@ -343,14 +343,14 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     control.cancel();
     let plans = plan(&[pieces[1].path().to_path_buf()], &Description::default(), FORMATS).unwrap();
     let options = IngestOptions { continues: Some(name.clone()), ..IngestOptions::default() };
-    let e = ingest(Arc::new(RealDisk), &bench.path().join("t.db"), &plans, &options, &control).unwrap_err();
+    let e = ingest(Arc::new(RealDisk), bench.path().join("t.db"), &plans, &options, &control).unwrap_err();
     assert_eq!((e.kind(), tree(&bench.path().join("t.db"))), (ErrorKind::Interrupted, before));
     let run = bench.run(&["ingest", "none.db", &second, "--continue", &name]);
     assert!(run.code != Some(0) && !bench.path().join("none.db").exists(), "{}", run.stderr);
     bench.ok(&["ingest", "t.db", &second, "--continue", &name, "-q"]);
     let run = bench.run(&["ingest", "t.db", &second, "--continue", &name]);
     assert!(run.stderr.contains("before that of"), "the same piece again\n{}", run.stderr);
-    assert!(verify(&bench.path().join("t.db")).unwrap().problems.is_empty());
+    assert!(verify(bench.path().join("t.db")).unwrap().problems.is_empty());
 }
 
 /// The ORTI file of the first core.

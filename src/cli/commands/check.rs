@@ -2,6 +2,7 @@
 
 use super::super::args::{Limits, Recordings, SqlPath};
 use super::super::declared::word;
+use super::super::location;
 use super::super::signals;
 use super::{output, query};
 use crate::btf::spec::Version;
@@ -90,6 +91,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<u8> {
     let Some(name) = &args.trace else { return Err(Error::usage("give a database or a trace file")) };
     let control = signals::control();
     let options = OpenOptions {
+        remote: location::remote(),
         choice: args.recordings.choice(),
         ..query::open_options(&args.limits, Queries::shipped())?
     };

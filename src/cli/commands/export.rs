@@ -2,6 +2,7 @@
 
 use super::super::args::{KernelArgs, Limits};
 use super::super::declared::{Declared, Registry};
+use super::super::location;
 use super::super::signals;
 use super::super::ui::Ui;
 use super::output::Target;
@@ -14,8 +15,9 @@ use crate::options::OptionSpec;
 use crate::schema::tables;
 use crate::selection::Selection;
 use crate::selection::kinds::never_ran;
-use clap::Args;
+use crate::store::Location;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
 use std::path::{Path, PathBuf};
 
 /// Write system events as BTF, for the Perfetto UI or for the Grasp player, any table as CSV or Parquet, or a
@@ -31,8 +33,9 @@ use std::path::{Path, PathBuf};
   btfdb export engine.db --from 117ms --to 120ms --tick 1us -o worst.grasp
   btfdb export kernel.db --format traceprinter --style 6 --class THREAD -o threads.txt")]
 pub struct ExportArgs {
-    /// Database folder.
-    pub database: PathBuf,
+    /// Database: a folder, or a URL such as s3://bucket/fleet.db.
+    #[arg(value_parser = location::parser(), value_hint = ValueHint::DirPath)]
+    pub database: Location,
     /// File to write, `-` for standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,

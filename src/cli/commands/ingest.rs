@@ -2,6 +2,7 @@
 
 use super::super::args::{KernelArgs, Limits};
 use super::super::declared::{Declared, Registry};
+use super::super::location;
 use super::super::progress::watched;
 use super::super::signals;
 use super::super::ui::Ui;
@@ -14,10 +15,10 @@ use crate::formats::{FORMATS, TraceFormat};
 use crate::ops::ingest::{NOT_MAPPED, NOT_MAPPED_WHY, Report, ingest};
 use crate::ops::{IngestOptions as Options, label};
 use crate::options::OptionSpec;
-use crate::store::RealDisk;
+use crate::store::{Location, RealDisk};
 use crate::time::{TimeScale, format_duration};
-use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -38,7 +39,8 @@ use std::time::Instant;
   zcat core0_data.csv.gz | btfdb ingest engine.db --core name=Core_0,data=- --name piped")]
 pub struct IngestArgs {
     /// Database folder; made when there is none.
-    pub database: PathBuf,
+    #[arg(value_parser = location::parser(), value_hint = ValueHint::DirPath)]
+    pub database: Location,
     /// Recordings.
     pub inputs: Vec<PathBuf>,
     /// Name of the recording in the database.

@@ -1,25 +1,26 @@
 //! `btfdb info`, `verify`, `remove`, `vacuum` and `publish`: the database itself.
 
 use super::super::args::Recordings;
+use super::super::location;
 use super::super::ui::Ui;
 use super::output;
 use crate::diagnostics::Severity;
 use crate::error::{Error, Result};
 use crate::ops;
 use crate::ops::findings::findings;
-use crate::store::{self, Database, RealDisk};
+use crate::store::{self, Database, Location, RealDisk};
 use crate::time::format_duration;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// Show what a database holds.
 #[derive(Debug, Args)]
 pub struct InfoArgs {
-    /// Database folder.
-    pub database: PathBuf,
+    /// Database: a folder, or a URL such as s3://bucket/fleet.db.
+    #[arg(value_parser = location::parser(), value_hint = ValueHint::DirPath)]
+    pub database: Location,
     /// Which recordings.
     #[command(flatten)]
     pub recordings: Recordings,
@@ -39,8 +40,9 @@ pub enum InfoFormat {
 /// Check every file of a database against its checksum; exit 3 when something is wrong.
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
-    /// Database folder.
-    pub database: PathBuf,
+    /// Database: a folder, or a URL such as s3://bucket/fleet.db.
+    #[arg(value_parser = location::parser(), value_hint = ValueHint::DirPath)]
+    pub database: Location,
 }
 
 /// Delete what no reader needs any more: files of recordings that were removed or mapped again, and files of
@@ -52,8 +54,9 @@ pub struct VerifyArgs {
   btfdb vacuum engine.db
   btfdb vacuum engine.db --older-than 0s")]
 pub struct VacuumArgs {
-    /// Database folder.
-    pub database: PathBuf,
+    /// Database: a folder, or a URL such as s3://bucket/fleet.db.
+    #[arg(value_parser = location::parser(), value_hint = ValueHint::DirPath)]
+    pub database: Location,
     /// Delete what was taken out this long ago, e.g. 90s, 30min, 12h, 7d.
     #[arg(long, value_name = "AGE", default_value = "1d", value_parser = age)]
     pub older_than: Duration,
@@ -62,8 +65,9 @@ pub struct VacuumArgs {
 /// Remove a recording from a database. Its files are kept for readers until `btfdb vacuum`.
 #[derive(Debug, Args)]
 pub struct RemoveArgs {
-    /// Database folder.
-    pub database: PathBuf,
+    /// Database: a folder, or a URL such as s3://bucket/fleet.db.
+    #[arg(value_parser = location::parser(), value_hint = ValueHint::DirPath)]
+    pub database: Location,
     /// Which recordings to remove.
     #[command(flatten)]
     pub recordings: Recordings,
@@ -78,8 +82,9 @@ pub struct RemoveArgs {
 #[command(after_help = "Example:
   btfdb publish fleet.db --delta")]
 pub struct PublishArgs {
-    /// Database folder.
-    pub database: PathBuf,
+    /// Database: a folder, or a URL such as s3://bucket/fleet.db.
+    #[arg(value_parser = location::parser(), value_hint = ValueHint::DirPath)]
+    pub database: Location,
     /// As tables of Delta Lake, without the columns of unsigned numbers, which Delta does not have.
     #[arg(long, required = true)]
     pub delta: bool,
@@ -94,7 +99,7 @@ pub(super) fn info(args: &InfoArgs) -> Result<u8> {
     }
     let mut text = format!(
         "database    {}\nwritten by  {}\ntime scale  {}\n",
-        args.database.display(),
+        args.database,
         db.creator(),
         scale.as_str()
     );
@@ -135,7 +140,7 @@ fn as_json(db: &Database, args: &InfoArgs) -> Result<Value> {
     };
     let recordings: Vec<Value> = ops::summary(db)?.into_iter().map(recording).collect();
     Ok(json!({
-        "database": args.database.to_string_lossy(),
+        "database": args.database.to_string(),
         "written_by": db.creator(),
         "time_scale": db.time_scale().as_str(),
         "recordings": recordings,
@@ -181,8 +186,7 @@ pub(super) fn remove(args: &RemoveArgs, ui: &Ui) -> Result<u8> {
 }
 
 pub(super) fn vacuum(args: &VacuumArgs, ui: &Ui) -> Result<u8> {
-    let before = now().checked_sub(args.older_than).unwrap_or(SystemTime::UNIX_EPOCH);
-    let report = store::vacuum(Arc::new(RealDisk), &args.database, before)?;
+    let report = store::vacuum(Arc::new(RealDisk), &args.database, now(), args.older_than)?;
     ui.status(&format!("deleted {}, {} bytes", counted(report.files, "file"), report.bytes));
     if report.kept > 0 {
         let kept = counted(report.kept, "file");

@@ -1,22 +1,23 @@
 //! `btfdb map`.
 
 use super::super::args::Limits;
+use super::super::location;
 use super::super::progress::watched;
 use super::super::signals;
 use super::super::ui::Ui;
 use super::parse;
 use crate::error::Result;
 use crate::ops::map_again::map_again;
-use crate::store::RealDisk;
-use clap::Args;
-use std::path::PathBuf;
+use crate::store::{Location, RealDisk};
+use clap::{Args, ValueHint};
 use std::sync::Arc;
 
 /// Map recordings again, e.g. after a change of profile.
 #[derive(Debug, Args)]
 pub struct MapArgs {
-    /// Database folder.
-    pub database: PathBuf,
+    /// Database: a folder, or a URL such as s3://bucket/fleet.db.
+    #[arg(value_parser = location::parser(), value_hint = ValueHint::DirPath)]
+    pub database: Location,
     /// Only this recording.
     #[arg(long)]
     pub recording: Option<String>,

@@ -1,6 +1,7 @@
 //! `btfdb metrics`.
 
 use super::super::args::{Limits, Output, Recordings, SqlPath, UnitArg};
+use super::super::location;
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{histogram, output, parse, query};
@@ -10,10 +11,10 @@ use crate::library::{Metric, Queries};
 use crate::metrics::{Across, MEASUREMENT, MEASUREMENT_SQL, MetricFilter, absent, bins_of, in_unit};
 use crate::ops::{self, findings::doubts, metrics::is_measurement};
 use crate::render::Format;
-use crate::store::{Database, Recording};
+use crate::store::{Database, Location, Recording};
 use crate::time::{TimeScale, TimeWindows};
 use arrow::array::RecordBatch;
-use clap::Args;
+use clap::{Args, ValueHint};
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,9 +31,9 @@ use std::sync::Arc;
   btfdb metrics --list
   btfdb metrics engine.db --sql-path my_queries --format json")]
 pub struct MetricsArgs {
-    /// Database folder.
-    #[arg(required_unless_present_any = ["list", "show"])]
-    pub database: Option<PathBuf>,
+    /// Database: a folder, or a URL such as s3://bucket/fleet.db.
+    #[arg(required_unless_present_any = ["list", "show"], value_parser = location::parser(), value_hint = ValueHint::DirPath)]
+    pub database: Option<Location>,
     /// Metrics by name, or grasp for the measurement table of Grasp; all metrics when none is given.
     pub metrics: Vec<String>,
     /// List the metrics.

@@ -2,6 +2,7 @@
 
 use super::super::args::{Limits, SqlPath};
 use super::super::declared::word;
+use super::super::location;
 use super::super::signals;
 use super::super::ui::Ui;
 use super::output::Target;
@@ -17,8 +18,9 @@ use crate::render::svg::{self, Legend};
 use crate::require::Deadlines;
 use crate::selection::Selection;
 use crate::selection::kinds::never_ran;
+use crate::store::Location;
 use crate::time::TimeScale;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use std::path::{Path, PathBuf};
 
 /// Draw a window of a recording as SVG, PDF or PNG, or a chart of a metric.
@@ -35,8 +37,9 @@ use std::path::{Path, PathBuf};
   btfdb plot week.db --recording monday --recording tuesday -o both.svg
   btfdb plot engine.db --chart histogram ResponseTime --entity T_5 -o response.svg")]
 pub struct PlotArgs {
-    /// Database folder.
-    pub database: PathBuf,
+    /// Database: a folder, or a URL such as s3://bucket/fleet.db.
+    #[arg(value_parser = location::parser(), value_hint = ValueHint::DirPath)]
+    pub database: Location,
     /// Metrics of a chart.
     #[arg(requires = "chart")]
     pub metrics: Vec<String>,

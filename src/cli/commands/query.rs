@@ -1,6 +1,7 @@
 //! `btfdb query`.
 
 use super::super::args::{KernelArgs, Limits, Output, Recordings, SqlPath, UnitArg};
+use super::super::location;
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{output, parse};
@@ -13,8 +14,8 @@ use crate::ops::open::OpenOptions;
 use crate::render::InUnit;
 use crate::require::{Requirements, with_silent};
 use crate::schema::tables;
-use crate::store::Database;
-use clap::Args;
+use crate::store::{Database, Location};
+use clap::{Args, ValueHint};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -28,8 +29,9 @@ use std::sync::atomic::AtomicBool;
   btfdb query kernel.db \"SELECT time, arguments FROM kernel_event\" --event THREAD:RUNNING --pid 1
   btfdb query engine.db -f report.sql -o report.json")]
 pub struct QueryArgs {
-    /// Database folder.
-    pub database: PathBuf,
+    /// Database: a folder, or a URL such as s3://bucket/fleet.db.
+    #[arg(value_parser = location::parser(), value_hint = ValueHint::DirPath)]
+    pub database: Location,
     /// SQL text; several statements are separated by `;`.
     #[arg(required_unless_present = "file", conflicts_with = "file")]
     pub sql: Option<String>,
@@ -127,7 +129,7 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
 
 /// Opens a database for queries; see [`session`].
 pub(in crate::cli) fn open(
-    database: &Path,
+    database: &Location,
     limits: &Limits,
     queries: Arc<Queries>,
     (chains, ui): (Option<&Path>, &Ui),
@@ -183,6 +185,7 @@ pub(in crate::cli) fn session_options(limits: &Limits) -> Result<SessionOptions>
 /// Options for opening traces.
 pub(super) fn open_options(limits: &Limits, queries: Arc<Queries>) -> Result<OpenOptions> {
     Ok(OpenOptions {
+        remote: location::remote(),
         time_scale: None,
         choice: Choice::default(),
         session: session_options(limits)?,

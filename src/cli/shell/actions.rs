@@ -1,5 +1,6 @@
 //! The dot commands that run, write or change something. Not the lists of others (see `listings`).
 
+use super::super::location;
 use super::{Flow, Shell, pager_of_the_user, script};
 use crate::cli::args::Format;
 use crate::cli::commands::output::format as output_format;
@@ -268,8 +269,8 @@ fn command_line<T: Parser>(name: &str, words: &[String]) -> Result<T> {
 }
 
 pub(super) fn open(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
-    let path = words.first().map_or_else(|| shell.database.clone(), PathBuf::from);
-    shell.open(&path)?;
+    let other = words.first().map(|word| location::parse(word.as_ref())).transpose()?;
+    shell.open(other.unwrap_or_else(|| shell.database.clone()))?;
     Ok(Flow::Next)
 }
 

@@ -20,17 +20,18 @@ mod words;
 use super::args::{Format, Limits, SqlPath};
 use super::commands::{output, parse, query};
 use super::is_broken_pipe;
+use super::location;
 use super::ui::Ui;
 use crate::cli::signals;
 use crate::engine::{Session, Statement, queries_with_folders, split};
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::Queries;
 use crate::render::{self, InUnit};
-use crate::store::Database;
+use crate::store::{Database, Location};
 use crate::time::TimeScale;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use clap::Args;
+use clap::{Args, ValueHint};
 use input::Input;
 use out::Out;
 use std::io::IsTerminal;
@@ -50,8 +51,9 @@ use std::time::Instant;
   btfdb shell engine.db < report.sql
   btfdb shell engine.db")]
 pub struct ShellArgs {
-    /// Database folder.
-    pub database: PathBuf,
+    /// Database: a folder, or a URL such as s3://bucket/fleet.db.
+    #[arg(value_parser = location::parser(), value_hint = ValueHint::DirPath)]
+    pub database: Location,
     /// TOML file with [[chain]] entries, for chain_instance and the chain metrics.
     #[arg(long, value_name = "FILE")]
     pub chains: Option<PathBuf>,
@@ -93,7 +95,7 @@ struct Settings {
 
 struct Shell<'a> {
     session: Session,
-    database: PathBuf,
+    database: Location,
     /// Changes when the names of tables may have: with another database, and with views of the session.
     opened: u64,
     limits: Limits,
@@ -282,8 +284,8 @@ impl Shell<'_> {
     }
 
     /// Opens a database; if that fails, the old one stays open.
-    fn open(&mut self, path: &Path) -> Result<()> {
-        (self.session, self.database) = (self.session_on(Database::open(path)?)?, path.to_owned());
+    fn open(&mut self, location: Location) -> Result<()> {
+        (self.session, self.database) = (self.session_on(Database::open(location.clone())?)?, location);
         self.opened += 1;
         self.ui.status(&self.greeting());
         Ok(())
@@ -311,7 +313,7 @@ impl Shell<'_> {
     fn greeting(&self) -> String {
         let recordings = self.session.database().count();
         let s = if recordings == 1 { "" } else { "s" };
-        format!("{}: {recordings} recording{s}, read-only", self.database.display())
+        format!("{}: {recordings} recording{s}, read-only", self.database)
     }
 
     fn width(&self) -> usize {

@@ -58,7 +58,7 @@ pub(super) fn functions(database: &Arc<Database>) -> [ScalarUDF; 2] {
 fn load(database: &Database) -> crate::error::Result<Begins> {
     let mut begins = Begins::new();
     for file in database.files(tables::GAP, None)? {
-        let path = database.path_of(&file);
+        let path = database.place_of(&file);
         for batch in read_batches(&path, tables::GAP, Some(Gaps::COLUMNS), 8192)? {
             let batch = batch?;
             let gaps = Gaps::of(&batch)?;

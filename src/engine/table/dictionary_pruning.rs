@@ -1,15 +1,13 @@
 //! Dictionary pruning: if a column has to hold one of some names or words, row groups are skipped whose
 //! dictionaries hold none of them. For events that are rare or do not occur at all. Not for other conditions.
 
-use std::path::Path;
-
 use datafusion::common::ScalarValue;
 use datafusion::datasource::physical_plan::parquet::{ParquetAccessPlan, RowGroupAccess};
 use datafusion::logical_expr::{Expr, Operator};
 
 use crate::engine::functions::words::NameTest;
 use crate::schema::{ColumnType, TableSpec};
-use crate::store;
+use crate::store::{self, Place};
 
 /// A column, and the tests of which its name has to pass one.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,12 +63,16 @@ fn text(expr: &Expr) -> Option<String> {
 }
 
 /// The row groups of a file that may hold rows with all of these conditions; `None`: all.
-pub(super) fn access_plan(path: &Path, conditions: &[NameFilter]) -> Option<ParquetAccessPlan> {
+pub(super) fn access_plan(place: &Place, conditions: &[NameFilter]) -> Option<ParquetAccessPlan> {
+    if place.is_remote() {
+        // To look at a dictionary there costs as much as to read the column.
+        return None;
+    }
     let mut plan: Option<ParquetAccessPlan> = None;
     for NameFilter { column, tests } in conditions {
         let accepts = |name: &str| tests.iter().any(|test| test.accepts(name));
         // A damaged file is reported where it is read.
-        let found = store::row_groups_with(path, column, &accepts).ok()?;
+        let found = store::row_groups_with(place, column, &accepts).ok()?;
         for (group, _) in found.iter().enumerate().filter(|(_, found)| !**found) {
             plan.get_or_insert_with(|| ParquetAccessPlan::new_all(found.len()))
                 .set(group, RowGroupAccess::Skip);

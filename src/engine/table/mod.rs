@@ -1,9 +1,12 @@
 //! One table of the database as the engine sees it: exactly the files of the log, with partition
 //! columns, sort order and the statistics of the log. Not for tables that are not in the schema.
 
+#[cfg(feature = "remote")]
+mod bucket_files;
 mod dictionary_pruning;
 mod file;
 pub(super) mod object_store;
+mod read_only;
 mod scan_groups;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -181,9 +184,9 @@ impl Table {
     /// A file for a scan of the engine, without the row groups that have none of the `names`.
     fn scannable(&self, file: &TableFile, names: &[NameFilter], chained: bool) -> Result<PartitionedFile> {
         // Now, and not when the session was opened: a commit may have taken the file out.
-        let path = object_store::absolute(&self.database.path_of(&file.entry))?;
-        let access_plan = dictionary_pruning::access_plan(&path, names);
-        let location = object_store::location(&path)?;
+        let place = self.database.place_of(&file.entry);
+        let access_plan = dictionary_pruning::access_plan(&place, names);
+        let location = object_store::of_place(&place)?;
         let meta = ObjectMeta {
             location,
             last_modified: Default::default(),

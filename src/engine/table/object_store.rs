@@ -1,6 +1,6 @@
 //! Where scans of SQL read files of the database: on the local disk, in their places or, after a commit took
-//! them out, where they are kept. What another object store, such as S3, would change first; files that are
-//! read without SQL are opened in `store/open`. Not which files a table has (see `file`).
+//! them out, where they are kept; or in a bucket (see `bucket_files`). Not which files a table has (see
+//! `file`).
 
 use std::fmt;
 use std::ops::Range;
@@ -19,7 +19,8 @@ use datafusion::object_store::{
 };
 use futures::stream::BoxStream;
 
-use crate::store::Database;
+use super::read_only::read_only;
+use crate::store::{Database, Place};
 
 /// The store of the files of the database.
 pub(in crate::engine) fn of_database() -> Result<ObjectStoreUrl> {
@@ -49,10 +50,34 @@ pub(in crate::engine) fn location(path: &Path) -> Result<ObjectPath> {
     Ok(ObjectPath::from_absolute_path(path)?)
 }
 
+/// The place of a file of the database in its store.
+///
+/// # Errors
+/// When the path cannot be resolved.
+pub(super) fn of_place(place: &Place) -> Result<ObjectPath> {
+    #[cfg(feature = "remote")]
+    if let Some(key) = place.key() {
+        return key.map_err(|e| datafusion::error::DataFusionError::External(e.into()));
+    }
+    location(&absolute(place.path())?)
+}
+
+/// The store of the files of a database.
+///
+/// # Errors
+/// When the path of the database cannot be resolved.
+pub(in crate::engine) fn files_of(database: &Arc<Database>) -> Result<Arc<dyn ObjectStore>> {
+    #[cfg(feature = "remote")]
+    if let Some(bucket) = database.location().bucket() {
+        return Ok(Arc::new(super::bucket_files::BucketFiles(Arc::clone(bucket))));
+    }
+    Ok(Arc::new(DatabaseFiles::new(Arc::clone(database))?))
+}
+
 /// The files of a database, read only. A statement reads a file several times, and a commit may take it out
 /// of its place in between.
 #[derive(Debug)]
-pub(in crate::engine) struct DatabaseFiles {
+struct DatabaseFiles {
     files: LocalFileSystem,
     database: Arc<Database>,
     /// The absolute path of the database.
@@ -60,10 +85,8 @@ pub(in crate::engine) struct DatabaseFiles {
 }
 
 impl DatabaseFiles {
-    /// # Errors
-    /// When the path of the database cannot be resolved.
-    pub fn new(database: Arc<Database>) -> Result<Self> {
-        let root = absolute(database.path())?;
+    fn new(database: Arc<Database>) -> Result<Self> {
+        let root = absolute(database.location().path())?;
         Ok(Self { files: LocalFileSystem::new(), database, root })
     }
 
@@ -135,9 +158,4 @@ impl ObjectStore for DatabaseFiles {
     async fn copy_opts(&self, _: &ObjectPath, _: &ObjectPath, _: CopyOptions) -> StoreResult<()> {
         Err(read_only("copy"))
     }
-}
-
-/// Statements change no file of the database.
-fn read_only(operation: &str) -> Error {
-    Error::NotSupported { source: format!("{operation}: the database is read-only").into() }
 }

@@ -45,7 +45,7 @@ pub(crate) fn open(dir: &Path) -> Session {
 }
 
 pub(crate) fn open_with(dir: &Path, options: SessionOptions) -> Session {
-    Session::open(Database::open(&dir.join("db")).unwrap(), options).unwrap()
+    Session::open(Database::open(dir.join("db")).unwrap(), options).unwrap()
 }
 
 /// A session on a database with the recording `r`; `names` are further recordings with the same content.

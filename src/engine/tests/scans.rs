@@ -128,7 +128,7 @@ fn overlapping_files_are_still_sorted() {
 fn files_outside_the_log_are_not_read() {
     let (dir, session) = big();
     let entry = &session.database().files(tables::DATA_EVENT, Some("b")).unwrap()[0];
-    let path = session.database().path_of(entry);
+    let path = session.database().place_of(entry).path().to_owned();
     std::fs::copy(&path, path.with_file_name("part-99999.parquet")).unwrap();
     assert_eq!(
         rows(&open(dir.path()), "SELECT count(value) FROM data_event WHERE recording = 'b'"),

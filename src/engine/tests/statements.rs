@@ -198,7 +198,7 @@ fn damage_is_an_error() {
     tx.commit().unwrap();
     let session = open(dir.path());
     let entry = &session.database().files(tables::DATA_EVENT, None).unwrap()[0];
-    let path = session.database().path_of(entry);
+    let path = session.database().place_of(entry).path().to_owned();
     let good = std::fs::read(&path).unwrap();
     let sql = "SELECT variable, sum(time), sum(value) FROM data_event WHERE time > 5 GROUP BY variable";
     let mut errors = 0;
@@ -228,7 +228,7 @@ fn sorts_use_temporary_files_when_memory_is_short() {
     tx.set_recording("r", Some(0), Some(1_000_000)).unwrap();
     put(&mut tx, tables::DATA_EVENT, "r", Some("c"), &accesses(0, 100_000));
     tx.commit().unwrap();
-    let database = crate::store::Database::open(&dir.path().join("db")).unwrap();
+    let database = crate::store::Database::open(dir.path().join("db")).unwrap();
     let options = crate::engine::SessionOptions { threads: Some(1), memory_limit: Some(4 << 20) };
     let session = crate::engine::Session::open(database, options).unwrap();
     let sql = "SELECT * FROM data_event ORDER BY value, variable DESC, time DESC";
@@ -245,7 +245,7 @@ fn too_little_memory_is_a_limit() {
     tx.set_recording("r", Some(0), Some(1_000_000)).unwrap();
     put(&mut tx, tables::DATA_EVENT, "r", Some("c"), &accesses(0, 60_000));
     tx.commit().unwrap();
-    let database = crate::store::Database::open(&dir.path().join("db")).unwrap();
+    let database = crate::store::Database::open(dir.path().join("db")).unwrap();
     let options = crate::engine::SessionOptions { threads: Some(2), memory_limit: Some(100_000) };
     let session = crate::engine::Session::open(database, options).unwrap();
     let e =

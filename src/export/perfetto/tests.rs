@@ -284,7 +284,7 @@ fn recorded(file: &str) -> (tempfile::TempDir, Session) {
     let control = std::sync::Arc::new(crate::ops::Control::default());
     let options = crate::ops::IngestOptions::default();
     let disk = std::sync::Arc::new(crate::store::RealDisk);
-    crate::ops::ingest::ingest(disk, &dir.path().join("db"), &plans, &options, &control).unwrap();
+    crate::ops::ingest::ingest(disk, dir.path().join("db"), &plans, &options, &control).unwrap();
     let session = open(dir.path());
     (dir, session)
 }

@@ -25,7 +25,7 @@ impl Memory {
         let mut rows = Vec::new();
         for table in tables {
             for file in db.files(table, Some(recording)).unwrap() {
-                for batch in read_batches(&db.path_of(&file), table, None, 1000).unwrap() {
+                for batch in read_batches(&db.place_of(&file), table, None, 1000).unwrap() {
                     rows.push((*table, file.core.clone(), batch.unwrap()));
                 }
             }

@@ -2,28 +2,28 @@
 //! what its commits say. Not whether the files that the log names are sound (see `verify`).
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::checkpoint::Checkpoint;
 use super::entry::Commit;
 use super::snapshot::{Piece, folded, numbers};
 use crate::error::Result;
 use crate::store::layout;
-use crate::store::open;
+use crate::store::location::Location;
+use crate::store::place::Place;
 
 /// What is wrong with the log: a file of it, and a sentence without a full stop.
-pub(in crate::store) fn audit(root: &Path) -> Result<Vec<(String, String)>> {
+pub(in crate::store) fn audit(location: &Location) -> Result<Vec<(String, String)>> {
     let mut problems = Vec::new();
     let mut commits = BTreeMap::new();
-    for (number, level) in numbers(root)? {
+    for (number, level) in numbers(location)? {
         let name = if level == 0 { layout::commit(number) } else { layout::checkpoint(number, level) };
-        let path = root.join(&name);
+        let place = location.place(&name);
         let found = match level {
-            0 => commit(&path).map(|commit| {
+            0 => commit(&place).map(|commit| {
                 commits.insert(number, commit);
                 true
             }),
-            _ => agrees(&path, &commits),
+            _ => agrees(&place, &commits),
         };
         match found {
             Ok(true) => {}
@@ -34,13 +34,13 @@ pub(in crate::store) fn audit(root: &Path) -> Result<Vec<(String, String)>> {
     Ok(problems)
 }
 
-fn commit(path: &Path) -> Result<Commit> {
-    Commit::parse(&open::content(path)?.unwrap_or_default(), path)
+fn commit(place: &Place) -> Result<Commit> {
+    Commit::parse(&place.content()?.unwrap_or_default(), place.path())
 }
 
 /// Whether a checkpoint is what its commits leave; true if not all of them are there any more.
-fn agrees(path: &Path, commits: &BTreeMap<u64, Commit>) -> Result<bool> {
-    let Some(checkpoint) = Checkpoint::open(path)? else { return Ok(true) };
+fn agrees(place: &Place, commits: &BTreeMap<u64, Commit>) -> Result<bool> {
+    let Some(checkpoint) = Checkpoint::open(place)? else { return Ok(true) };
     let found = checkpoint.recordings()?;
     let (after, last) = (checkpoint.after(), checkpoint.head().number);
     let folded_in: Vec<_> =

@@ -2,10 +2,7 @@
 //! behind them an index of the blocks. Looking for one recording reads the index and one block. Not which
 //! commits are folded (see `fold`).
 
-use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
-use std::path::{Path, PathBuf};
-
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::entry::Head;
@@ -13,22 +10,26 @@ use super::sealed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::checksum::Seal;
 use crate::store::layout;
-use crate::store::open;
+use crate::store::place::Place;
 use crate::store::recording::Recording;
 
 /// Recordings in a block.
 const BLOCK: usize = 32;
 /// Ends the file, behind the length of the index in eight bytes (little endian).
 const MAGIC: &[u8; 8] = b"btfdbck\n";
-const TRAILER: u64 = 16;
+const TRAILER: usize = 16;
+/// The end of a file that is read at first: most indexes are smaller.
+const TAIL: u64 = 32 << 10;
 /// Largest block in memory; names and paths of recordings are far smaller.
 const MAX_BLOCK: usize = 1 << 28;
 
 /// A checkpoint whose index is in memory.
 #[derive(Debug)]
 pub(in crate::store) struct Checkpoint {
-    path: PathBuf,
+    place: Place,
     index: Index,
+    /// The end of the file, and where that begins: small ones are read once.
+    tail: (u64, Bytes),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -83,24 +84,26 @@ fn failed(what: &str) -> Error {
 }
 
 impl Checkpoint {
-    /// Reads the index of the checkpoint at `path`; `None` when there is none.
-    pub(super) fn open(path: &Path) -> Result<Option<Self>> {
-        let Some(mut file) = open::if_there(path)? else { return Ok(None) };
-        let io = |e| Error::io("read", path, e);
-        let length = file.seek(SeekFrom::End(0)).map_err(io)?;
-        let damaged = || sealed::damaged(path);
-        let end = length.checked_sub(TRAILER).ok_or_else(damaged)?;
-        let mut trailer = [0; TRAILER as usize];
-        file.seek(SeekFrom::Start(end)).and_then(|_| file.read_exact(&mut trailer)).map_err(io)?;
+    /// Reads the index of the checkpoint at `place`; `None` when there is none.
+    pub(super) fn open(place: &Place) -> Result<Option<Self>> {
+        let Some((tail, length)) = place.tail(TAIL)? else { return Ok(None) };
+        let damaged = || sealed::damaged(place.path());
+        let (before, trailer) = tail.split_last_chunk::<TRAILER>().ok_or_else(damaged)?;
         let (size, magic) = trailer.split_first_chunk::<8>().ok_or_else(damaged)?;
         let size = u64::from_le_bytes(*size);
+        let end = length - TRAILER as u64;
         let at = end.checked_sub(size).filter(|_| magic == MAGIC).ok_or_else(damaged)?;
-        let index: Index = sealed::open(&read(&mut file, path, at, size)?, path)?;
+        let in_tail = usize::try_from(size).ok().and_then(|size| before.len().checked_sub(size));
+        let index: Index = match in_tail.and_then(|begin| before.get(begin..)) {
+            Some(json) => sealed::open(json, place.path())?,
+            None => sealed::open(&place.range(at..end)?.ok_or_else(damaged)?, place.path())?,
+        };
         let is_inside = |block: &Block| block.at.checked_add(block.bytes).is_some_and(|end| end <= at);
         if !index.blocks.iter().all(is_inside) {
             return Err(damaged());
         }
-        Ok(Some(Self { path: path.to_path_buf(), index }))
+        let tail = (length - tail.len() as u64, tail);
+        Ok(Some(Self { place: place.clone(), index, tail }))
     }
 
     /// The number of the commit before the first that is folded.
@@ -152,13 +155,22 @@ impl Checkpoint {
     }
 
     fn block(&self, block: &Block) -> Result<Vec<Recording>> {
-        let damaged = || sealed::damaged(&self.path);
-        let Some(mut file) = open::if_there(&self.path)? else {
+        let damaged = || sealed::damaged(self.place.path());
+        let (begin, tail) = &self.tail;
+        let in_tail = block.at.checked_sub(*begin).and_then(|at| {
+            let at = usize::try_from(at).ok()?;
+            let end = at.checked_add(usize::try_from(block.bytes).ok()?)?;
+            tail.get(at..end).map(|_| tail.slice(at..end))
+        });
+        let packed = match in_tail {
+            Some(packed) => Some(packed),
+            None => self.place.range(block.at..block.at + block.bytes)?,
+        };
+        let Some(packed) = packed else {
             return Err(Error::database("a part of the log is gone: the database was opened long ago")
-                .at(&self.path)
+                .at(self.place.path())
                 .hint("open the database again"));
         };
-        let packed = read(&mut file, &self.path, block.at, block.bytes)?;
         if Seal::of(&packed).checksum != block.checksum {
             return Err(damaged());
         }
@@ -169,12 +181,4 @@ impl Checkpoint {
         }
         Ok(recordings)
     }
-}
-
-fn read(file: &mut File, path: &Path, at: u64, bytes: u64) -> Result<Vec<u8>> {
-    let length = usize::try_from(bytes).map_err(|e| sealed::damaged(path).because(e))?;
-    let mut content = vec![0; length];
-    let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut content));
-    read.map_err(|e| Error::io("read", path, e))?;
-    Ok(content)
 }

@@ -35,6 +35,9 @@ pub(in crate::store) struct Head {
 /// A commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::store) struct Commit {
+    /// Of the writer, in a bucket: one whose answer was lost knows its own commit.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
     pub head: Head,
     /// The recordings that are new or different, by name.
     pub puts: Vec<Recording>,
@@ -127,7 +130,8 @@ mod tests {
             ..Recording::default()
         };
         let head = Head { number: 7, ..Head::new(TimeScale::Ps) };
-        Commit { head, puts: vec![recording], drops: vec!["b".into()], freed: vec!["x/y".into()] }
+        let id = "0123456789abcdef".into();
+        Commit { id, head, puts: vec![recording], drops: vec!["b".into()], freed: vec!["x/y".into()] }
     }
 
     fn parse(json: &[u8]) -> Result<Commit> {

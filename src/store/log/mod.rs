@@ -1,7 +1,7 @@
 //! The log of commits: what a database is. Each commit is one small file with the next number, which is made
 //! if it is not there and never changed. Every eighth commit, a checkpoint folds the last 8, 64, 512, …
 //! commits into one file, so that opening a database reads a few files, however many commits there were. Not
-//! how a commit is made (see [`super::commit`]).
+//! how a commit is made (see [`super::target`]).
 //!
 //! ```text
 //!  log/00000000000000000017.json          one commit: the recordings that it puts and drops
@@ -19,6 +19,6 @@ mod snapshot;
 
 pub(super) use audit::audit;
 pub(super) use entry::{Commit, Head};
-pub(super) use fold::write_checkpoint;
+pub(super) use fold::folded_log;
 pub(super) use levels::due_level;
-pub(super) use snapshot::{Snapshot, numbers, pieces_of};
+pub(super) use snapshot::{Snapshot, numbers, pieces, pieces_of, tip};

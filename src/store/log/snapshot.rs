@@ -3,8 +3,7 @@
 //! [`super::super::transaction`]).
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::checkpoint::Checkpoint;
@@ -12,7 +11,7 @@ use super::entry::{Commit, Head};
 use super::levels::{FOLD, levels};
 use crate::error::{Error, Result};
 use crate::store::layout;
-use crate::store::open;
+use crate::store::location::Location;
 use crate::store::recording::Recording;
 
 /// What a database held after one commit.
@@ -42,7 +41,7 @@ impl All {
 
 /// Consecutive commits.
 #[derive(Debug)]
-pub(super) enum Piece {
+pub(in crate::store) enum Piece {
     One(Commit),
     Folded(Checkpoint),
 }
@@ -63,7 +62,7 @@ impl Piece {
         }
     }
 
-    pub(super) fn head(&self) -> &Head {
+    pub(in crate::store) fn head(&self) -> &Head {
         match self {
             Self::One(commit) => &commit.head,
             Self::Folded(checkpoint) => checkpoint.head(),
@@ -75,6 +74,12 @@ impl Piece {
             Self::One(commit) => &commit.drops,
             Self::Folded(checkpoint) => checkpoint.drops(),
         }
+    }
+
+    /// The names of the recordings that its commits changed.
+    pub(in crate::store) fn changed(&self) -> Result<Vec<String>> {
+        let puts = self.puts()?.into_iter().map(|recording| recording.name);
+        Ok(puts.chain(self.drops().iter().cloned()).collect())
     }
 
     pub(super) fn puts(&self) -> Result<Vec<Recording>> {
@@ -110,21 +115,21 @@ impl Piece {
 }
 
 impl Snapshot {
-    /// The newest state of the database at `root`; `None` if there is no log with a commit.
+    /// The newest state of a database; `None` if there is no log with a commit.
     ///
     /// # Errors
     /// [`crate::error::ErrorKind::Database`] when the log is damaged or of another version.
-    pub(in crate::store) fn open(root: &Path) -> Result<Option<Self>> {
-        match tip(root)? {
+    pub(in crate::store) fn open(location: &Location) -> Result<Option<Self>> {
+        match tip(location)? {
             0 => Ok(None),
-            number => Self::at(root, number).map(Some),
+            number => Self::at(location, number).map(Some),
         }
     }
 
-    fn at(root: &Path, number: u64) -> Result<Self> {
-        let pieces = pieces(root, 0, number)?;
+    fn at(location: &Location, number: u64) -> Result<Self> {
+        let pieces = pieces(location, 0, number)?;
         let Some(head) = pieces.first().map(|piece| piece.head().clone()) else {
-            return Err(missing(&root.join(layout::commit(number))));
+            return Err(missing(location.place(&layout::commit(number)).path()));
         };
         Ok(Self { head, pieces, all: OnceLock::new() })
     }
@@ -209,29 +214,29 @@ pub(super) fn folded(pieces: &[Piece]) -> Result<(Vec<Recording>, HashSet<String
 }
 
 /// The pieces of the log behind the commit `after` up to `number`, newest first: as few as there are.
-pub(super) fn pieces(root: &Path, after: u64, number: u64) -> Result<Vec<Piece>> {
+pub(in crate::store) fn pieces(location: &Location, after: u64, number: u64) -> Result<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut at = number;
     while at > after {
         let fits = |level: &u32| FOLD.pow(*level) <= at - after;
         let mut found = None;
         for level in (1..=levels(at)).rev().filter(fits) {
-            found = Checkpoint::open(&root.join(layout::checkpoint(at, level)))?;
+            found = Checkpoint::open(&location.place(&layout::checkpoint(at, level)))?;
             if found.is_some() {
                 break;
             }
         }
-        let path = root.join(layout::commit(at));
+        let place = location.place(&layout::commit(at));
         let piece = match found {
             Some(checkpoint) => Piece::Folded(checkpoint),
             None => {
-                let json = open::content(&path)?.ok_or_else(|| missing(&path))?;
-                Piece::One(Commit::parse(&json, &path)?)
+                let json = place.content()?.ok_or_else(|| missing(place.path()))?;
+                Piece::One(Commit::parse(&json, place.path())?)
             }
         };
         let before = piece.after();
         if piece.head().number != at || before >= at || before < after {
-            return Err(Error::database("a file of the log has the name of another one").at(path));
+            return Err(Error::database("a file of the log has the name of another one").at(place.path()));
         }
         at = before;
         pieces.push(piece);
@@ -240,12 +245,12 @@ pub(super) fn pieces(root: &Path, after: u64, number: u64) -> Result<Vec<Piece>>
 }
 
 /// The files of the log that together are the state after a commit: the number, and the level or 0.
-pub(in crate::store) fn pieces_of(root: &Path, number: u64) -> Result<Vec<(u64, u32)>> {
+pub(in crate::store) fn pieces_of(location: &Location, number: u64) -> Result<Vec<(u64, u32)>> {
     let level = |piece: &Piece| match piece {
         Piece::One(_) => 0,
         Piece::Folded(checkpoint) => (checkpoint.head().number - checkpoint.after()).ilog(FOLD),
     };
-    Ok(pieces(root, 0, number)?.iter().map(|piece| (piece.head().number, level(piece))).collect())
+    Ok(pieces(location, 0, number)?.iter().map(|piece| (piece.head().number, level(piece))).collect())
 }
 
 fn missing(path: &Path) -> Error {
@@ -254,28 +259,33 @@ fn missing(path: &Path) -> Error {
         .hint("restore the folder log from a backup, or ingest the recordings again")
 }
 
+/// This many commits are looked for one by one.
+const STEPS: usize = 16;
+
 /// The number of the newest commit; 0 if there is none.
-fn tip(root: &Path) -> Result<u64> {
-    let is_there = |number: u64| -> Result<bool> {
-        let path = root.join(layout::commit(number));
-        match path.try_exists() {
-            Err(e) if !open::is_missing(&e) => Err(Error::io("look at", path, e)),
-            found => Ok(found.unwrap_or(false)),
-        }
-    };
-    let hint = open::content(&root.join(layout::TIP))?;
+pub(in crate::store) fn tip(location: &Location) -> Result<u64> {
+    let is_there = |number: u64| location.place(&layout::commit(number)).exists();
+    let hint = location.place(layout::TIP).content()?;
     let hint = hint.and_then(|text| std::str::from_utf8(&text).ok()?.trim().parse::<u64>().ok());
     let mut tip = match hint {
         Some(number) if is_there(number)? => number,
         _ => {
-            let newest = numbers(root)?.into_iter().map(|(number, _)| number).max().unwrap_or(0);
+            let newest = numbers(location)?.into_iter().map(|(number, _)| number).max().unwrap_or(0);
             // The number of a commit is noted after the commit is safe.
             if let Some(number) = hint.filter(|number| *number > newest) {
-                return Err(missing(&root.join(layout::commit(number))));
+                return Err(missing(location.place(&layout::commit(number)).path()));
             }
             newest
         }
     };
+    for _ in 0..STEPS {
+        if !is_there(tip + 1)? {
+            return Ok(tip);
+        }
+        tip += 1;
+    }
+    let newest = numbers(location)?.into_iter().map(|(number, _)| number).max().unwrap_or(tip);
+    tip = tip.max(newest);
     while is_there(tip + 1)? {
         tip += 1;
     }
@@ -283,18 +293,9 @@ fn tip(root: &Path) -> Result<u64> {
 }
 
 /// The files of the log: the number of a commit, and the level of a checkpoint or 0, and the path.
-pub(in crate::store) fn numbers(root: &Path) -> Result<Vec<(u64, u32)>> {
-    let path: PathBuf = root.join(layout::LOG);
-    let entries = match fs::read_dir(&path) {
-        Ok(entries) => entries,
-        Err(e) if open::is_missing(&e) => return Ok(Vec::new()),
-        Err(e) => return Err(Error::io("list", path, e)),
-    };
-    let mut numbers = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(|e| Error::io("list", &path, e))?;
-        numbers.extend(layout::number_in_log(&entry.file_name().to_string_lossy()));
-    }
+pub(in crate::store) fn numbers(location: &Location) -> Result<Vec<(u64, u32)>> {
+    let names = location.names(layout::LOG)?;
+    let mut numbers: Vec<_> = names.iter().filter_map(|name| layout::number_in_log(name)).collect();
     numbers.sort_unstable();
     Ok(numbers)
 }

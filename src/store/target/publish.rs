@@ -13,19 +13,18 @@
 //! them back out, and until then `verify` says so. Step 5 can be repeated by the next writer.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use super::folder::Folder;
-use super::layout::{self, LOG, TIP};
-use super::log::{Commit, Snapshot, due_level, write_checkpoint};
-use super::open;
-use super::recording::Recording;
-use super::staging::Staging;
-use crate::error::{Error, Result};
+use super::super::folder::Folder;
+use super::super::layout::{self, LOG, TIP};
+use super::super::location::Location;
+use super::super::log::{Commit, Snapshot, due_level, folded_log};
+use super::super::recording::Recording;
+use super::super::staging::Staging;
+use crate::error::Result;
 
 /// Steps 3 and 4. `moves` has, for each new file, where it is and where it belongs. After an error, nothing
 /// has changed for readers; [`finish`] tidies up.
-pub(super) fn publish(
+pub(in crate::store) fn publish(
     folder: &Folder,
     staging: &Staging,
     commit: &Commit,
@@ -47,8 +46,8 @@ pub(super) fn publish(
 
 /// Step 5, or the way back if the commit was not made. After an error, it can be called again, by any writer
 /// that holds the lock.
-pub(super) fn finish(folder: &Folder, staging: &Staging) -> Result<()> {
-    if let Some((commit, is_made)) = begun(folder.root(), staging)? {
+pub(in crate::store) fn finish(folder: &Folder, staging: &Staging) -> Result<()> {
+    if let Some((commit, is_made)) = begun(folder.location(), staging)? {
         if is_made {
             settle(folder, staging, &commit)?;
         } else {
@@ -59,25 +58,25 @@ pub(super) fn finish(folder: &Folder, staging: &Staging) -> Result<()> {
 }
 
 /// Does what writers that are gone have left to do. The caller holds the lock.
-pub(super) fn recover(folder: &Folder) -> Result<()> {
+pub(in crate::store) fn recover(folder: &Folder) -> Result<()> {
     Staging::left_behind(folder)?.iter().try_for_each(|staging| finish(folder, staging))
 }
 
 /// The commit that a writer has begun to publish, and whether it is in the log.
-pub(super) fn begun(root: &Path, staging: &Staging) -> Result<Option<(Commit, bool)>> {
-    let path = root.join(staging.commit());
-    let Some(json) = open::content(&path)? else { return Ok(None) };
+pub(in crate::store) fn begun(location: &Location, staging: &Staging) -> Result<Option<(Commit, bool)>> {
+    let place = location.place(&staging.commit());
+    let Some(json) = place.content()? else { return Ok(None) };
     // Cut off while it was written: nothing was moved yet.
-    let Ok(commit) = Commit::parse(&json, &path) else { return Ok(None) };
-    let in_log = open::content(&root.join(layout::commit(commit.head.number)))?;
+    let Ok(commit) = Commit::parse(&json, place.path()) else { return Ok(None) };
+    let in_log = location.place(&layout::commit(commit.head.number)).content()?;
     let is_made = in_log.is_some_and(|made| made == json);
     Ok(Some((commit, is_made)))
 }
 
 /// The new files of a commit that was not made. No other writer has changed its recordings: each one calls
 /// [`recover`] first.
-pub(super) fn strays(root: &Path, commit: &Commit) -> Result<Vec<String>> {
-    let tip = Snapshot::open(root)?;
+pub(in crate::store) fn strays(location: &Location, commit: &Commit) -> Result<Vec<String>> {
+    let tip = Snapshot::open(location)?;
     let mut strays = Vec::new();
     for put in &commit.puts {
         let live = match &tip {
@@ -91,7 +90,7 @@ pub(super) fn strays(root: &Path, commit: &Commit) -> Result<Vec<String>> {
 }
 
 fn take_back(folder: &Folder, staging: &Staging, commit: &Commit) -> Result<()> {
-    for path in strays(folder.root(), commit)? {
+    for path in strays(folder.location(), commit)? {
         folder.remove_file(&path)?;
         folder.remove_empty_parents(&path)?;
     }
@@ -110,30 +109,10 @@ fn settle(folder: &Folder, staging: &Staging, commit: &Commit) -> Result<()> {
     folder.write(&staged, format!("{number}\n").as_bytes())?;
     folder.rename(&staged, TIP)?;
     match due_level(number) {
-        Some(level) => write_checkpoint(folder, number, level, &staged),
+        Some(level) => {
+            folder.write(&staged, &folded_log(folder.location(), number, level)?)?;
+            folder.rename(&staged, &layout::checkpoint(number, level))
+        }
         None => Ok(()),
     }
-}
-
-/// Fails if a commit after that of `base` has changed one of the recordings `names`.
-pub(super) fn check_conflicts<'a>(
-    folder: &Folder,
-    base: &Snapshot,
-    tip: &Snapshot,
-    names: impl Fn(&str) -> bool + 'a,
-) -> Result<()> {
-    for number in base.head().number + 1..=tip.head().number {
-        let path = folder.path(&layout::commit(number));
-        let json = open::content(&path)?.ok_or_else(|| {
-            Error::database("a commit of the log is gone: this one has been in the making for too long")
-                .at(&path)
-                .hint("try again")
-        })?;
-        let commit = Commit::parse(&json, &path)?;
-        if let Some(name) = commit.names().find(|name| names(name)) {
-            let message = format!("another btfdb has just changed the recording '{name}'");
-            return Err(Error::database(message).hint("nothing was written; try again"));
-        }
-    }
-    Ok(())
 }

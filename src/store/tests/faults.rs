@@ -135,7 +135,7 @@ fn a_commit_that_is_interrupted_after_it_was_made_is_finished_by_the_next_writer
     let new = contents(&template);
     assert_eq!(new.blobs["setup a"], b"{\"start\":7}");
     for file in old_reader.files(tables::PROCESS_STATE, None).unwrap() {
-        assert!(old_reader.path_of(&file).exists(), "nothing was taken from an old reader");
+        assert!(old_reader.place_of(&file).exists().unwrap(), "nothing was taken from an old reader");
     }
     finished_by_the_next_writer(&template, &new);
 }

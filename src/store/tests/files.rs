@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::error::ErrorKind;
 use crate::schema::{BtfEventRow, BtfEventRows};
-use crate::store::{FileEntry, row_groups_with, verify};
+use crate::store::{FileEntry, Place, row_groups_with, verify};
 
 /// Writes one file of `table` from these batches and commits it; the entry of the log comes back.
 fn write(path: &Path, batches: &[RecordBatch]) -> Vec<FileEntry> {
@@ -49,8 +49,9 @@ fn row_groups_are_found_by_their_names() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("db");
     let file = path.join(&write(&path, &[events(90_000)])[0].path);
-    let with =
-        |column: &str, names: &[&str]| row_groups_with(&file, column, &|name| names.contains(&name)).unwrap();
+    let with = |column: &str, names: &[&str]| {
+        row_groups_with(&Place::file(file.clone()), column, &|name| names.contains(&name)).unwrap()
+    };
     assert_eq!(with("action", &["start", "activate"]), [true]);
     assert_eq!(with("action", &["start", "activat", ""]), [false]);
     assert_eq!((with("note", &["note"]), with("note", &["other"])), (vec![true], vec![false]));
@@ -97,7 +98,7 @@ fn the_bytes_depend_on_the_rows_alone() {
     }
     checksums.dedup();
     assert_eq!(checksums.len(), 1, "{checksums:?}");
-    assert_eq!(contents(&dir.path().join("2")).rows["btf_event a None"], all);
+    assert_eq!(contents(dir.path().join("2")).rows["btf_event a None"], all);
 }
 
 #[test]
@@ -112,7 +113,7 @@ fn a_table_without_rows_has_no_file() {
 #[test]
 fn a_batch_of_another_table_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let mut tx = begin(&dir.path().join("db")).unwrap();
+    let mut tx = begin(dir.path().join("db")).unwrap();
     let mut writer = tx.writer(tables::BTF_EVENT, "a", None).unwrap();
     assert_eq!(writer.write(&accesses(0, 1)).unwrap_err().kind(), ErrorKind::Bug);
 }
@@ -122,10 +123,11 @@ fn columns_are_chosen_by_name() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("db");
     let file = path.join(&write(&path, &[events(5)])[0].path);
-    let batches: Vec<_> = read_batches(&file, tables::BTF_EVENT, Some(&["target", "seq"]), 2)
-        .unwrap()
-        .collect::<Result<_>>()
-        .unwrap();
+    let batches: Vec<_> =
+        read_batches(&Place::file(file.clone()), tables::BTF_EVENT, Some(&["target", "seq"]), 2)
+            .unwrap()
+            .collect::<Result<_>>()
+            .unwrap();
     assert_eq!(batches.iter().map(RecordBatch::num_rows).collect::<Vec<_>>(), [2, 2, 1]);
     let schema = batches[0].schema();
     let types: Vec<_> = schema.fields().iter().map(|f| f.to_string()).collect();
@@ -133,9 +135,10 @@ fn columns_are_chosen_by_name() {
     assert_eq!(batches[2]["seq"].as_primitive::<Int64Type>().value(0), 4);
     assert!(batches[0]["target"].as_any_dictionary_opt().is_some());
 
-    let wrong = read_batches(&file, tables::BTF_EVENT, Some(&["recording"]), 2).err().unwrap();
+    let wrong =
+        read_batches(&Place::file(file.clone()), tables::BTF_EVENT, Some(&["recording"]), 2).err().unwrap();
     assert_eq!(wrong.kind(), ErrorKind::Bug, "a partition column is not in the file");
-    let other = read_batches(&file, tables::GAP, None, 2).err().unwrap();
+    let other = read_batches(&Place::file(file.clone()), tables::GAP, None, 2).err().unwrap();
     assert_eq!(other.kind(), ErrorKind::Database);
 }
 
@@ -158,7 +161,7 @@ fn damage_is_found_and_harmless() {
             assert_eq!(problems.len(), 1);
             assert_eq!(problems[0].path, Path::new(name));
             if name.starts_with("data_event")
-                && let Ok(batches) = read_batches(&file, tables::DATA_EVENT, None, 100)
+                && let Ok(batches) = read_batches(&Place::file(file.clone()), tables::DATA_EVENT, None, 100)
             {
                 batches.for_each(drop);
             }

@@ -75,19 +75,19 @@ fn the_log_says_what_the_commits_did() {
     }
     assert_eq!(verify(&path).unwrap().problems, []);
     // 150 = 2 · 64 + 2 · 8 + 6
-    let pieces = pieces_of(&path, 150).unwrap();
+    let pieces = pieces_of(&(&path).into(), 150).unwrap();
     let levels = |level: u32| pieces.iter().filter(|piece| piece.1 == level).count();
     assert_eq!([levels(0), levels(1), levels(2), levels(3)], [6, 2, 2, 0]);
 
     let copied = dir.path().join("copy");
     copy(&path, &copied);
-    for (number, level) in numbers(&copied).unwrap().into_iter().filter(|(_, level)| *level > 0) {
+    for (number, level) in numbers(&(&copied).into()).unwrap().into_iter().filter(|(_, level)| *level > 0) {
         fs::remove_file(copied.join(layout::checkpoint(number, level))).unwrap();
     }
     fs::remove_file(copied.join(layout::TIP)).unwrap();
     assert_eq!(known(&copied, &names), expected, "the commits alone say it");
 
-    assert!(vacuum(real(), &path, SystemTime::now()).unwrap().files > 80);
+    assert!(vacuum(real(), &path, SystemTime::now(), Duration::ZERO).unwrap().files > 80);
     assert_eq!(known(&path, &names), expected, "after the vacuum");
     assert_eq!(verify(&path).unwrap().problems, []);
     for n in 150..280 {
@@ -108,15 +108,15 @@ fn readers_of_an_older_state_keep_their_files_until_the_vacuum() {
     drop_one(&path, "a");
     assert!(Database::open(&path).unwrap().recordings().unwrap().is_empty());
     let rows = |db: &Database| -> Result<usize> {
-        let batches = read_batches(&db.path_of(&file), tables::PROCESS_STATE, None, 100)?;
+        let batches = read_batches(&db.place_of(&file), tables::PROCESS_STATE, None, 100)?;
         batches.map(|batch| batch.map(|b| b.num_rows())).sum()
     };
     assert_eq!(rows(&old).unwrap(), 3);
 
-    let young = vacuum(real(), &path, SystemTime::UNIX_EPOCH).unwrap();
+    let young = vacuum(real(), &path, SystemTime::now(), Duration::from_secs(3600)).unwrap();
     assert_eq!((young.files, young.kept), (0, 4));
     assert_eq!(rows(&old).unwrap(), 3, "taken out later");
-    let done = vacuum(real(), &path, SystemTime::now()).unwrap();
+    let done = vacuum(real(), &path, SystemTime::now(), Duration::ZERO).unwrap();
     assert_eq!((done.files, done.kept), (4, 0));
     assert!(done.bytes > 1000);
     assert_eq!(rows(&old).unwrap_err().kind(), ErrorKind::Io);
@@ -132,7 +132,7 @@ fn damage_of_the_log_is_found() {
         add(&path, &format!("r{n}"), n);
     }
     let expected = known(&path, &[]);
-    for (number, level) in pieces_of(&path, 17).unwrap() {
+    for (number, level) in pieces_of(&(&path).into(), 17).unwrap() {
         let name = if level == 0 { layout::commit(number) } else { layout::checkpoint(number, level) };
         let file = path.join(&name);
         let good = fs::read(&file).unwrap();

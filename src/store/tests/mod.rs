@@ -1,6 +1,10 @@
 //! Tests of the store as a whole, and the small database that they work on.
 
+#[cfg(feature = "remote")]
+mod bucket;
 mod faults;
+#[cfg(feature = "remote")]
+mod faulty_store;
 mod files;
 mod log;
 mod transactions;
@@ -9,12 +13,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 
-use super::{Database, Disk, RealDisk, Transaction, read_batches, vacuum};
+use super::{Database, Disk, Location, RealDisk, Transaction, read_batches, vacuum};
 use crate::error::Result;
 use crate::schema::{DataEventRow, DataEventRows, ProcessStateRow, ProcessStateRows, TABLES, tables};
 use crate::time::TimeScale;
@@ -23,8 +27,8 @@ fn real() -> Arc<dyn Disk> {
     Arc::new(RealDisk)
 }
 
-fn begin(path: &Path) -> Result<Transaction> {
-    Database::begin(real(), path, Some(TimeScale::Ns))
+fn begin(at: impl Into<Location>) -> Result<Transaction> {
+    Database::begin(real(), at, Some(TimeScale::Ns))
 }
 
 /// `count` accesses, one every 10 ticks from `start`.
@@ -84,8 +88,8 @@ fn derive(tx: &mut Transaction, name: &str, start: i64) -> Result<()> {
 }
 
 /// A database with one recording, `a`.
-fn database_with_a(path: &Path) {
-    let mut tx = begin(path).unwrap();
+fn database_with_a(at: impl Into<Location>) {
+    let mut tx = begin(at).unwrap();
     record(&mut tx, "a", 0).unwrap();
     tx.commit().unwrap();
 }
@@ -99,12 +103,12 @@ struct Contents {
     blobs: BTreeMap<String, Vec<u8>>,
 }
 
-fn contents(path: &Path) -> Contents {
-    let db = Database::open(path).unwrap();
+fn contents(at: impl Into<Location>) -> Contents {
+    let db = Database::open(at).unwrap();
     let (mut rows, mut blobs) = (BTreeMap::new(), BTreeMap::new());
     for table in TABLES {
         for file in db.files(table, None).unwrap() {
-            let batches = read_batches(&db.path_of(&file), table, None, 1000).unwrap();
+            let batches = read_batches(&db.place_of(&file), table, None, 1000).unwrap();
             let batches: Vec<_> = batches.collect::<Result<_>>().unwrap();
             let key = format!("{} {} {:?}", table.name, file.recording, file.core);
             let batch = concat_batches(&table.arrow_schema(), &batches).unwrap();
@@ -115,7 +119,7 @@ fn contents(path: &Path) -> Contents {
     for r in db.recordings().unwrap() {
         recordings.push((r.name.clone(), r.begin_at, r.end_at));
         for b in &r.blobs {
-            let content = b.read(&super::open::place(path, &b.path)).unwrap();
+            let content = b.read(&db.location().place_now(&b.path)).unwrap();
             assert!(blobs.insert(format!("{} {}", b.kind, r.name), content).is_none());
         }
     }
@@ -126,7 +130,7 @@ fn contents(path: &Path) -> Contents {
 fn blob(db: &Database, kind: &str) -> Result<Option<Vec<u8>>> {
     let a = db.recording("a")?.unwrap();
     let found = a.blobs.iter().find(|b| b.kind == kind);
-    found.map(|b| b.read(&super::open::place(db.path(), &b.path))).transpose()
+    found.map(|b| b.read(&db.location().place_now(&b.path))).transpose()
 }
 
 /// Every file and folder below `path`, relative to it, in order.
@@ -159,12 +163,12 @@ fn assert_tidy(path: &Path) {
     let is_bad = |problem: &super::verify::Problem| problem.what.contains("not part");
     let report = super::verify(path).unwrap();
     assert!(!report.problems.iter().any(is_bad), "what was removed is out of sight: {report:?}");
-    vacuum(real(), path, SystemTime::now()).unwrap();
+    vacuum(real(), path, SystemTime::now(), Duration::ZERO).unwrap();
     let db = Database::open(path).unwrap();
     let recordings = db.recordings().unwrap();
     let mut expected: Vec<_> = recordings.iter().flat_map(|r| r.paths()).map(str::to_owned).collect();
     expected.push("log/tip".into());
-    for (number, level) in super::log::numbers(path).unwrap() {
+    for (number, level) in super::log::numbers(&path.into()).unwrap() {
         expected.push(match level {
             0 => super::layout::commit(number),
             level => super::layout::checkpoint(number, level),

@@ -5,7 +5,7 @@
 //! `BTFDB_EDGES` is the number of random places in each recording; 4 without it.
 
 use super::{Ingested, Recording, corpus, cuts, ingested, none};
-use btfdb::{Choice, Control, OpenOptions, Queries, SessionOptions, Severity, Trace, check, tables};
+use btfdb::{Choice, Control, OpenOptions, Queries, Remote, SessionOptions, Severity, Trace, check, tables};
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
@@ -159,8 +159,14 @@ fn wrong(recording: &Recording, whole: &Tables, found: &Tables, gaps: &Gaps, beg
 fn violations(db: &Ingested) -> u64 {
     let session = SessionOptions { threads: Some(1), ..SessionOptions::default() };
     let queries = Queries::shipped();
-    let options = OpenOptions { time_scale: None, choice: Choice::default(), session, queries };
-    let path = db.db.path().to_str().unwrap().to_owned();
+    let options = OpenOptions {
+        time_scale: None,
+        choice: Choice::default(),
+        remote: Remote::default(),
+        session,
+        queries,
+    };
+    let path = db.db.location().path().to_str().unwrap().to_owned();
     let trace = Trace::open(&path, &options, &Arc::new(Control::default())).unwrap();
     check(&trace, None).unwrap().iter().map(|(_, report)| report.violations(Severity::Warning)).sum()
 }

@@ -193,7 +193,7 @@ impl Ingested {
     pub fn batches(&self, table: &'static TableSpec, core: Option<&str>) -> Vec<RecordBatch> {
         let files = self.db.files(table, None).unwrap();
         let files = files.iter().filter(|f| core.is_none() || f.core.as_deref() == core);
-        let batches = files.map(|f| read_batches(&self.db.path_of(f), table, None, 8192).unwrap());
+        let batches = files.map(|f| read_batches(&self.db.place_of(f), table, None, 8192).unwrap());
         batches.flatten().map(|b| b.unwrap()).collect()
     }
 

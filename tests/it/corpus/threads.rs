@@ -19,7 +19,7 @@ fn files(ingested: &Ingested) -> BTreeMap<String, Vec<u8>> {
         }
     }
     let mut out = BTreeMap::new();
-    walk(ingested.db.path(), ingested.db.path(), &mut out);
+    walk(ingested.db.location().path(), ingested.db.location().path(), &mut out);
     out
 }
 

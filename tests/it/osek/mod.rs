@@ -90,7 +90,7 @@ fn map(folder: &Path, threads: usize) -> Mapped {
     let db = Database::open(&path).unwrap();
     let mut lines = Vec::new();
     for file in db.files(tables::BTF_EVENT, None).unwrap() {
-        for batch in read_batches(&db.path_of(&file), tables::BTF_EVENT, None, 1000).unwrap() {
+        for batch in read_batches(&db.place_of(&file), tables::BTF_EVENT, None, 1000).unwrap() {
             read(&batch.unwrap(), &mut lines);
         }
     }

@@ -26,7 +26,7 @@ fn rows(recording: &str) -> Vec<Row> {
     let db = Database::open(&path).unwrap();
     let mut rows = Vec::new();
     for file in db.files(tables::PROCESS_STATE, None).unwrap() {
-        for batch in read_batches(&db.path_of(&file), tables::PROCESS_STATE, None, 1000).unwrap() {
+        for batch in read_batches(&db.place_of(&file), tables::PROCESS_STATE, None, 1000).unwrap() {
             let batch = batch.unwrap();
             let column_of = |name: &str| batch.column_by_name(name).unwrap();
             let text =

@@ -24,7 +24,7 @@ fn read(dir: &Path, name: &str, text: &str, options: &Options) -> Result<Report>
     std::fs::write(&file, text).unwrap();
     let plans = plan(&[file], &Description::default(), FORMATS).unwrap();
     let (disk, control) = (Arc::new(RealDisk), Arc::new(Control::default()));
-    Ok(ingest(disk, &dir.join("t.db"), &plans, options, &control)?.remove(0))
+    Ok(ingest(disk, dir.join("t.db"), &plans, options, &control)?.remove(0))
 }
 
 fn with_spans() -> Options {
@@ -38,10 +38,10 @@ fn a_format_is_a_folder_and_a_line() {
     let (_, counts) = &report.sources[0];
     assert_eq!((counts.lines, counts.rows, counts.rejected, counts.skipped), (10, 7, 2, 1));
     assert_eq!((report.log.count_of("bad-time"), report.log.count_of("wrong-column-count")), (1, 1));
-    let db = Database::open(&dir.path().join("t.db")).unwrap();
+    let db = Database::open(dir.path().join("t.db")).unwrap();
     let mut running = Vec::new();
     for file in db.files(tables::PROCESS_INSTANCE, None).unwrap() {
-        for batch in read_batches(&db.path_of(&file), tables::PROCESS_INSTANCE, None, 1024).unwrap() {
+        for batch in read_batches(&db.place_of(&file), tables::PROCESS_INSTANCE, None, 1024).unwrap() {
             let batch = batch.unwrap();
             let view = ProcessInstanceView::of(&batch).unwrap();
             running.extend((0..batch.num_rows()).filter_map(|row| view.row(row)).map(|row| row.running));

@@ -136,7 +136,7 @@ fn a_mapper_is_a_type_and_a_line() {
     let db = Database::open(&path).unwrap();
     let mut events = Vec::new();
     for file in db.files(tables::BTF_EVENT, Some(&name)).unwrap() {
-        for batch in read_batches(&db.path_of(&file), tables::BTF_EVENT, None, 1024).unwrap() {
+        for batch in read_batches(&db.place_of(&file), tables::BTF_EVENT, None, 1024).unwrap() {
             let batch = batch.unwrap();
             let rows = BtfEventView::of(&batch).unwrap();
             events.extend(rows.rows().map(|e| format!("{} {}", e.target.text(), e.action.text())));

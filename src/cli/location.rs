@@ -1,0 +1,32 @@
+//! Databases as the user names them: paths of folders, and URLs of object stores, whose settings are in the
+//! environment. Not what is read there.
+
+use crate::error::Result;
+use crate::store::{Location, Remote};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+/// Parses the argument of a database.
+pub fn parser() -> impl TypedValueParser<Value = Location> {
+    OsStringValueParser::new().try_map(|text: OsString| parse(&text))
+}
+
+/// The location that a text names.
+pub fn parse(text: &OsStr) -> Result<Location> {
+    Location::parse(text, &remote())
+}
+
+/// How object stores are reached. Staged files go to the cache of the user, which nobody else can write to.
+#[expect(clippy::disallowed_methods, reason = "cli reads the environment")]
+pub fn remote() -> Remote {
+    let cache = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    let scratch = cache.or_else(home).unwrap_or_else(std::env::temp_dir).join("btfdb");
+    let settings = std::env::vars_os().filter_map(|(key, value)| {
+        let key = key.into_string().ok()?;
+        let is_of_store = Remote::PREFIXES.iter().any(|prefix| key.starts_with(prefix));
+        Some((key, value.into_string().ok()?)).filter(|_| is_of_store)
+    });
+    Remote { settings: settings.collect(), scratch }
+}

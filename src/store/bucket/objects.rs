@@ -1,0 +1,343 @@
+//! The objects of a database in a bucket: reading, making, listing and deleting them. Each function is one
+//! request, or as many as the size needs, and waits for its end. Not the client (see `client`).
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::{StreamExt as _, TryStreamExt as _};
+use object_store::path::Path as Key;
+use object_store::{
+    Error as StoreError, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt as _, PutMode,
+    PutOptions, PutPayload, WriteMultipart,
+};
+
+use super::io::Io;
+use super::pieces::Pieces;
+use super::{Object, Put, Remote, client};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Files up to this size are put in one request; others in parts of this size.
+const PART: usize = 8 << 20;
+/// Parts of a file that are on their way at once.
+const PARTS: usize = 4;
+/// Files that are on their way at once.
+const FILES: usize = 4;
+/// Objects that one request of a listing tells.
+const PAGE: usize = 1000;
+/// Objects that are deleted at once.
+const DELETES: usize = 16;
+
+/// A bucket, or a part of one, that holds one database.
+pub struct Bucket {
+    url: String,
+    store: Arc<dyn ObjectStore>,
+    prefix: Key,
+    io: Io,
+    /// A folder for what is not in the bucket yet.
+    scratch: PathBuf,
+    /// What was read of objects that are not of the log.
+    pieces: Pieces,
+}
+
+impl fmt::Debug for Bucket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Bucket").field(&self.url).finish()
+    }
+}
+
+impl Bucket {
+    /// The bucket of a URL; nothing is asked of it yet.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] when it is no URL of an object store, or a setting is wrong.
+    pub fn open(url: &str, remote: &Remote) -> Result<Self> {
+        let url = url.trim_end_matches('/').to_owned();
+        let (store, prefix) = client::connect(&url, &remote.settings)?;
+        let scratch = remote.scratch.clone();
+        Ok(Self { url, store, prefix, io: Io::start()?, scratch, pieces: Pieces::default() })
+    }
+
+    /// A bucket over another client.
+    #[cfg(test)]
+    pub fn over(store: Arc<dyn ObjectStore>, scratch: PathBuf) -> Self {
+        let io = Io::start().unwrap();
+        Self {
+            url: "memory://bucket".into(),
+            store,
+            prefix: Key::default(),
+            io,
+            scratch,
+            pieces: Pieces::default(),
+        }
+    }
+
+    /// The URL, without `/` at its end.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(in crate::store) fn scratch(&self) -> &Path {
+        &self.scratch
+    }
+
+    /// The key of an object, by its name in the database.
+    pub(crate) fn key(&self, name: &str) -> Result<Key> {
+        let key = Key::parse(format!("{}/{name}", self.prefix)).map_err(StoreError::from);
+        key.map_err(|e| self.failed("name", name, e))
+    }
+
+    /// The content; `None` when there is no such object.
+    pub(in crate::store) fn content(&self, name: &str) -> Result<Option<Bytes>> {
+        let (key, store) = (self.key(name)?, Arc::clone(&self.store));
+        let found = self.io.run(async move { store.get(&key).await?.bytes().await })?;
+        self.unless_missing("read", name, found)
+    }
+
+    pub(in crate::store) fn has(&self, name: &str) -> Result<bool> {
+        let (key, store) = (self.key(name)?, Arc::clone(&self.store));
+        let found = self.io.run(async move { store.head(&key).await })?;
+        Ok(self.unless_missing("look at", name, found)?.is_some())
+    }
+
+    /// The last bytes of an object, at most so many, and its size; `None` when there is none.
+    pub(in crate::store) fn tail(&self, name: &str, most: u64) -> Result<Option<(Bytes, u64)>> {
+        let (key, store) = (self.key(name)?, Arc::clone(&self.store));
+        let found = self.io.run(async move {
+            let options = GetOptions { range: Some(GetRange::Suffix(most)), ..GetOptions::default() };
+            let found = store.get_opts(&key, options).await?;
+            let size = found.meta.size;
+            Ok((found.bytes().await?, size))
+        })?;
+        self.unless_missing("read", name, found)
+    }
+
+    /// A piece of an object; `None` when there is none.
+    pub(in crate::store) fn range(&self, name: &str, range: Range<u64>) -> Result<Option<Bytes>> {
+        let (key, store) = (self.key(name)?, Arc::clone(&self.store));
+        if let Some(known) = self.pieces.get(key.as_ref(), &range) {
+            return Ok(Some(known));
+        }
+        let (text, begin) = (key.to_string(), range.start);
+        let found = self.io.run(async move { store.get_range(&key, range).await })?;
+        let found = self.unless_missing("read", name, found)?;
+        found.iter().for_each(|bytes| self.pieces.keep(&text, begin, bytes, None));
+        Ok(found)
+    }
+
+    /// Pieces of an object, in as few requests as are good; near ones are one.
+    pub(in crate::store) fn ranges(&self, name: &str, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let (key, store, ranges) = (self.key(name)?, Arc::clone(&self.store), ranges.to_vec());
+        if let Some(known) = self.known(&key, &ranges) {
+            return Ok(known);
+        }
+        let found = self.io.run(async move { store.get_ranges(&key, &ranges).await })?;
+        found.map_err(|e| self.failed("read", name, e))
+    }
+
+    /// The same for a task of the engine.
+    pub(crate) async fn ranges_of(
+        &self,
+        key: &Key,
+        ranges: &[Range<u64>],
+    ) -> object_store::Result<Vec<Bytes>> {
+        if let Some(known) = self.known(key, ranges) {
+            return Ok(known);
+        }
+        let (object, store, wanted) = (key.clone(), Arc::clone(&self.store), ranges.to_vec());
+        let found = self.elsewhere(async move { store.get_ranges(&object, &wanted).await }).await?;
+        for (range, bytes) in ranges.iter().zip(&found) {
+            self.pieces.keep(key.as_ref(), range.start, bytes, None);
+        }
+        Ok(found)
+    }
+
+    fn known(&self, key: &Key, ranges: &[Range<u64>]) -> Option<Vec<Bytes>> {
+        ranges.iter().map(|range| self.pieces.get(key.as_ref(), range)).collect()
+    }
+
+    /// An object, or a piece of one, for a task of the engine.
+    pub(crate) async fn get(
+        &self,
+        key: &Key,
+        options: GetOptions,
+    ) -> object_store::Result<(ObjectMeta, Range<u64>, Bytes)> {
+        let range = match &options.range {
+            Some(GetRange::Bounded(range)) => Some(range.clone()),
+            _ => None,
+        };
+        if let Some(range) = &range
+            && let Some((bytes, meta)) = self.pieces.get_with_meta(key.as_ref(), range)
+        {
+            return Ok((meta, range.clone(), bytes));
+        }
+        let (object, store) = (key.clone(), Arc::clone(&self.store));
+        let (meta, found, bytes) = self
+            .elsewhere(async move {
+                let found = store.get_opts(&object, options).await?;
+                let (meta, range) = (found.meta.clone(), found.range.clone());
+                Ok((meta, range, found.bytes().await?))
+            })
+            .await?;
+        if range.is_some() {
+            self.pieces.keep(key.as_ref(), found.start, &bytes, Some(meta.clone()));
+        }
+        Ok((meta, found, bytes))
+    }
+
+    async fn elsewhere<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = object_store::Result<T>> + Send + 'static,
+    ) -> object_store::Result<T> {
+        let task =
+            self.io.spawn(work).map_err(|e| StoreError::Generic { store: "btfdb", source: e.into() })?;
+        task.await?
+    }
+
+    /// The objects below a folder of the database, `""` for all, in no order.
+    pub(in crate::store) fn list(&self, folder: &str) -> Result<Vec<Object>> {
+        self.list_some(folder, usize::MAX)
+    }
+
+    /// As many objects as one request tells.
+    pub(in crate::store) fn some(&self) -> Result<Vec<Object>> {
+        self.list_some("", PAGE)
+    }
+
+    fn list_some(&self, folder: &str, most: usize) -> Result<Vec<Object>> {
+        let prefix = match folder {
+            "" => self.prefix.clone(),
+            folder => self.key(folder)?,
+        };
+        let store = Arc::clone(&self.store);
+        let found = self.io.run(async move {
+            let all = store.list(Some(&prefix).filter(|prefix| !prefix.as_ref().is_empty()));
+            all.take(most).try_collect::<Vec<_>>().await
+        })?;
+        let found = found.map_err(|e| self.failed("list", folder, e))?;
+        let of = |meta: ObjectMeta| {
+            let name = meta.location.as_ref().strip_prefix(self.prefix.as_ref())?.trim_start_matches('/');
+            Some(Object { name: name.to_owned(), bytes: meta.size, made_at: meta.last_modified.into() })
+        };
+        Ok(found.into_iter().filter_map(of).collect())
+    }
+
+    /// Makes an object if there is none of its name.
+    ///
+    /// # Errors
+    /// Then it is not known whether it was made.
+    pub(in crate::store) fn put_new(&self, name: &str, content: Bytes) -> Result<Put> {
+        let (key, store) = (self.key(name)?, Arc::clone(&self.store));
+        let made = self.io.run(async move {
+            let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+            store.put_opts(&key, content.into(), options).await
+        })?;
+        match made {
+            Ok(_) => Ok(Put::Made),
+            Err(StoreError::AlreadyExists { .. } | StoreError::Precondition { .. }) => Ok(Put::Taken),
+            Err(e) => Err(self.failed("make", name, e)),
+        }
+    }
+
+    /// Makes an object, or another one in its place.
+    pub(in crate::store) fn put(&self, name: &str, content: Bytes) -> Result<()> {
+        let (key, store) = (self.key(name)?, Arc::clone(&self.store));
+        let made = self.io.run(async move { store.put(&key, content.into()).await })?;
+        made.map(drop).map_err(|e| self.failed("make", name, e))
+    }
+
+    /// Makes objects of files, several at a time. Nobody else makes objects of these names.
+    pub(in crate::store) fn upload(&self, files: &[(PathBuf, String)]) -> Result<()> {
+        let mut jobs = Vec::with_capacity(files.len());
+        for (path, name) in files {
+            jobs.push((path.clone(), self.key(name)?, name.clone()));
+        }
+        let store = Arc::clone(&self.store);
+        let done = self.io.run(async move {
+            let each = jobs.into_iter().map(|(path, key, name)| {
+                let store = Arc::clone(&store);
+                async move { put_file(&*store, &path, &key).await.map_err(|e| (name, e)) }
+            });
+            futures::stream::iter(each).buffer_unordered(FILES).try_collect::<()>().await
+        })?;
+        done.map_err(|(name, e)| self.failed("make", &name, e))
+    }
+
+    /// Deletes objects; fine when they are gone already.
+    pub(in crate::store) fn delete(&self, names: &[String]) -> Result<()> {
+        let keys = names.iter().map(|name| self.key(name)).collect::<Result<Vec<_>>>()?;
+        let store = Arc::clone(&self.store);
+        let done = self.io.run(async move {
+            let each = keys.into_iter().map(|key| {
+                let store = Arc::clone(&store);
+                async move {
+                    match store.delete(&key).await {
+                        Err(StoreError::NotFound { .. }) => Ok(()),
+                        done => done,
+                    }
+                }
+            });
+            futures::stream::iter(each).buffer_unordered(DELETES).try_collect::<()>().await
+        })?;
+        done.map_err(|e| self.failed("delete", "", e))
+    }
+
+    fn unless_missing<T>(
+        &self,
+        doing: &str,
+        name: &str,
+        found: object_store::Result<T>,
+    ) -> Result<Option<T>> {
+        match found {
+            Ok(found) => Ok(Some(found)),
+            Err(StoreError::NotFound { .. }) => Ok(None),
+            Err(e) => Err(self.failed(doing, name, e)),
+        }
+    }
+
+    pub(in crate::store) fn failed(&self, doing: &str, name: &str, error: StoreError) -> Error {
+        let is_refused =
+            matches!(error, StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. });
+        let failed =
+            Error::new(ErrorKind::Io, format!("cannot {doing} '{}/{name}'", self.url)).because(error);
+        match is_refused {
+            true => failed.hint("credentials and the address come from the environment, e.g. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL"),
+            false => failed,
+        }
+    }
+}
+
+async fn put_file(store: &dyn ObjectStore, path: &Path, key: &Key) -> object_store::Result<()> {
+    let unreadable = |e: std::io::Error| StoreError::Generic { store: "staging", source: Box::new(e) };
+    let mut file = File::open(path).map_err(unreadable)?;
+    let size = file.metadata().map_err(unreadable)?.len();
+    if size <= PART as u64 {
+        let mut content = Vec::new();
+        file.read_to_end(&mut content).map_err(unreadable)?;
+        store.put(key, PutPayload::from(content)).await?;
+        return Ok(());
+    }
+    let mut upload = WriteMultipart::new_with_chunk_size(store.put_multipart(key).await?, PART);
+    loop {
+        let mut part = vec![0; PART];
+        let mut length = 0;
+        while length < PART {
+            match file.read(part.get_mut(length..).unwrap_or_default()).map_err(unreadable)? {
+                0 => break,
+                read => length += read,
+            }
+        }
+        part.truncate(length);
+        if part.is_empty() {
+            break;
+        }
+        upload.wait_for_capacity(PARTS).await?;
+        upload.put(part.into());
+    }
+    upload.finish().await?;
+    Ok(())
+}

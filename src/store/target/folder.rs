@@ -1,0 +1,139 @@
+//! Transactions in the folder of a database, or in one that becomes it: beginning, commit under the lock, and
+//! end. Not the order of the steps of a commit on the disk (see `publish`).
+
+use std::fs;
+use std::path::Path;
+
+use super::super::database::Database;
+use super::super::draft::Change;
+use super::super::folder::Folder;
+use super::super::layout::{LOCK, LOG, REMOVED, STAGING};
+use super::super::lock::Lock;
+use super::super::log::{Head, Snapshot, tip};
+use super::super::staging::Staging;
+use super::{publish, tip_without_conflict};
+use crate::error::{Error, Result};
+use crate::time::TimeScale;
+
+#[derive(Debug)]
+pub(in crate::store) struct FolderTarget {
+    pub(super) folder: Folder,
+    pub(super) staging: Staging,
+    created_folder: bool,
+}
+
+impl FolderTarget {
+    pub(super) fn begin(folder: Folder, time_scale: Option<TimeScale>) -> Result<(Self, Snapshot)> {
+        let created_folder = prepare_folder(&folder, time_scale.is_some())?;
+        let begun = begin(&folder, time_scale);
+        if begun.is_err() {
+            let _ = leave(&folder, created_folder);
+        }
+        let (base, staging) = begun?;
+        Ok((Self { folder, staging, created_folder }, base))
+    }
+
+    /// Tidying up afterwards may fail and is left to the next writer; that is no error, because the new state
+    /// is complete without it.
+    pub(super) fn commit(&self, base: &Snapshot, change: &Change) -> Result<()> {
+        let (folder, staging) = (&self.folder, &self.staging);
+        let _lock = Lock::for_commit(folder)?;
+        publish::recover(folder)?;
+        let location = folder.location();
+        let newer = tip_without_conflict(location, base, change, tip(location)?)?;
+        let commit = change.to_commit(base, newer.as_ref().unwrap_or(base.head()))?;
+        if self.created_folder {
+            self.sync_parent()?;
+        }
+        let published = publish::publish(folder, staging, &commit, &change.moves(&commit));
+        let is_made = published.is_ok() || matches!(publish::begun(location, staging), Ok(Some((_, true))));
+        // What cannot be done now is done by the next writer.
+        let _ = publish::finish(folder, staging);
+        if is_made { Ok(()) } else { published }
+    }
+
+    /// The next writer removes what cannot be removed now, and finishes a commit that was begun.
+    pub(super) fn end(&self, base: &Snapshot) {
+        if let Ok(None) = publish::begun(self.folder.location(), &self.staging) {
+            let _ = self.staging.remove(&self.folder);
+        }
+        if base.head().number == 0 {
+            let _ = leave(&self.folder, self.created_folder);
+        }
+    }
+
+    /// Makes the name of a new database survive a power cut.
+    fn sync_parent(&self) -> Result<()> {
+        let parent_of = parent_of(self.folder.root());
+        self.folder.disk().sync_dir(parent_of).map_err(|e| Error::io("sync", parent_of, e))
+    }
+}
+
+/// The state to begin from, and a folder for what is new.
+fn begin(folder: &Folder, time_scale: Option<TimeScale>) -> Result<(Snapshot, Staging)> {
+    let _lock = Lock::for_commit(folder)?;
+    publish::recover(folder)?;
+    let base = match Snapshot::open(folder.location())? {
+        Some(base) => base,
+        None => {
+            check_foreign(folder.root())?;
+            Snapshot::empty(Head::new(time_scale.unwrap_or(TimeScale::Ns)))
+        }
+    };
+    Ok((base, Staging::new(folder)?))
+}
+
+/// Removes what a database that was not made has left in its folder, and the folder if it was created for it,
+/// unless another writer makes a database there.
+fn leave(folder: &Folder, created_folder: bool) -> Result<()> {
+    let _lock = Lock::for_commit(folder)?;
+    if Database::is_at(folder.root()) || folder.exists(STAGING)? {
+        return Ok(());
+    }
+    folder.remove_tree(LOG)?;
+    folder.remove_file(LOCK)?;
+    if created_folder {
+        let root = folder.root();
+        folder.disk().remove_dir(root).map_err(|e| Error::io("remove", root, e))?;
+    }
+    Ok(())
+}
+
+/// Makes sure that the folder is a database, or can become one: then it is new, or holds only leftovers of a
+/// first transaction. Returns true if it was created here.
+fn prepare_folder(folder: &Folder, may_create: bool) -> Result<bool> {
+    let root = folder.root();
+    if Database::is_at(root) {
+        return Ok(false);
+    }
+    if !may_create || root.is_file() {
+        return Database::open(root).map(|_| false);
+    }
+    if root.is_dir() {
+        // With a lock, it may be a database in the making: then only its holder knows (see `begin`).
+        return if folder.exists(LOCK)? { Ok(false) } else { check_foreign(root).map(|()| false) };
+    }
+    if !parent_of(root).is_dir() {
+        return Err(Error::database(format!(
+            "there is no folder '{}' to make a database in",
+            parent_of(root).display()
+        )));
+    }
+    folder.disk().create_dir_all(root).map_err(|e| Error::io("create", root, e))?;
+    Ok(true)
+}
+
+/// Fails if a folder without a database holds what is not of a database in the making.
+fn check_foreign(root: &Path) -> Result<()> {
+    let entries = fs::read_dir(root).map_err(|e| Error::io("list", root, e))?;
+    let ours = [LOCK, STAGING, LOG, REMOVED];
+    let mut names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let Some(name) = names.find(|name| !ours.contains(&name.as_str())) else { return Ok(()) };
+    let root = root.display();
+    Err(Error::database(format!("'{root}' is neither a btfdb database nor empty: it holds '{name}'"))
+        .hint("choose another folder for the database"))
+}
+
+fn parent_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}

@@ -1,0 +1,249 @@
+//! A database in a bucket holds what one in a folder holds; each commit is made once or not at all, whatever
+//! the network does; and a vacuum deletes what nobody needs.
+
+use std::sync::atomic::Ordering;
+
+use object_store::memory::InMemory;
+
+use super::faulty_store::{Fault, FaultyStore};
+use super::*;
+use crate::error::ErrorKind;
+use crate::store::bucket::Bucket;
+use crate::store::location::Kind;
+use crate::store::verify;
+
+/// A store, and a folder for what is not in it yet.
+struct Stored {
+    store: Arc<InMemory>,
+    scratch: tempfile::TempDir,
+}
+
+impl Stored {
+    fn new() -> Self {
+        Self { store: Arc::new(InMemory::new()), scratch: tempfile::tempdir().unwrap() }
+    }
+
+    /// The bucket, as a program sees it whose requests go wrong.
+    fn with(&self, fault: Fault) -> (Location, Arc<FaultyStore>) {
+        let faulty = FaultyStore::over(&self.store, fault);
+        let bucket = Bucket::over(Arc::clone(&faulty) as _, self.scratch.path().to_path_buf());
+        (Location(Kind::Bucket(Arc::new(bucket))), faulty)
+    }
+
+    fn at(&self) -> Location {
+        self.with(Fault::None).0
+    }
+
+    fn objects(&self) -> Vec<String> {
+        let Kind::Bucket(bucket) = self.at().0 else { return Vec::new() };
+        let mut names: Vec<_> = bucket.list("").unwrap().into_iter().map(|object| object.name).collect();
+        names.sort();
+        names
+    }
+
+    fn assert_sound(&self) {
+        let report = verify(self.at()).unwrap();
+        assert!(report.problems.is_empty(), "{report:?}");
+    }
+}
+
+fn add(at: &Location, name: &str, start: i64) -> Result<()> {
+    let mut tx = begin(at)?;
+    record(&mut tx, name, start)?;
+    tx.commit()
+}
+
+fn names(at: Location) -> Vec<String> {
+    let db = Database::open(at).unwrap();
+    db.recordings().unwrap().iter().map(|r| r.name.clone()).collect()
+}
+
+#[test]
+fn a_bucket_holds_what_a_folder_holds() {
+    let (stored, dir) = (Stored::new(), tempfile::tempdir().unwrap());
+    let folder = Location::from(&dir.path().join("db"));
+    assert_eq!(Database::open(stored.at()).unwrap_err().kind(), ErrorKind::Database);
+    for at in [&stored.at(), &folder] {
+        for n in 0..20 {
+            add(at, &format!("r{n}"), n * 1000).unwrap();
+        }
+        let mut tx = begin(at).unwrap();
+        tx.drop_recording("r3").unwrap();
+        derive(&mut tx, "r4", 7).unwrap();
+        tx.commit().unwrap();
+    }
+    assert_eq!(contents(stored.at()), contents(&folder));
+    let (db, other) = (Database::open(stored.at()).unwrap(), Database::open(&folder).unwrap());
+    assert_eq!((db.count(), db.generation()), (other.count(), other.generation()));
+    assert_eq!(db.names("r1", 4).unwrap(), other.names("r1", 4).unwrap());
+    stored.assert_sound();
+    let left = stored.scratch.path().join(".staging");
+    assert!(!left.exists() || everything_in(&left).is_empty(), "nothing stays on this machine");
+}
+
+#[test]
+fn readers_keep_what_they_opened_until_a_vacuum() {
+    let stored = Stored::new();
+    add(&stored.at(), "a", 0).unwrap();
+    let before = contents(stored.at());
+    let reader = Database::open(stored.at()).unwrap();
+    let mut tx = begin(stored.at()).unwrap();
+    tx.drop_recording("a").unwrap();
+    tx.commit().unwrap();
+    assert!(names(stored.at()).is_empty());
+    for table in [tables::DATA_EVENT, tables::PROCESS_STATE] {
+        for file in reader.files(table, None).unwrap() {
+            let batches = read_batches(&reader.place_of(&file), table, None, 100).unwrap();
+            assert!(batches.map(|batch| batch.unwrap().num_rows()).sum::<usize>() > 0);
+        }
+    }
+    let report = verify(stored.at()).unwrap();
+    assert_eq!((report.problems.len(), report.removed_files), (0, 4));
+    let vacuum = |age| vacuum(real(), stored.at(), SystemTime::now(), age).unwrap();
+    let young = vacuum(Duration::from_secs(3600));
+    assert_eq!((young.files, young.kept), (0, 4), "a reader may be at work");
+    assert_eq!(vacuum(Duration::ZERO).files, 4);
+    assert_eq!(stored.objects().iter().filter(|name| name.contains("recording=")).count(), 0);
+    add(&stored.at(), "a", 0).unwrap();
+    assert_eq!(contents(stored.at()), before);
+}
+
+#[test]
+fn what_a_dead_writer_left_is_deleted_when_it_is_old() {
+    let stored = Stored::new();
+    add(&stored.at(), "a", 0).unwrap();
+    let before = contents(stored.at());
+    let (dying, _) = stored.with(Fault::Dead(2));
+    add(&dying, "b", 10).unwrap_err();
+    let report = verify(stored.at()).unwrap();
+    assert_eq!((report.problems.len(), report.removed_files), (0, 2));
+    let at = |now| vacuum(real(), stored.at(), now, Duration::ZERO).unwrap();
+    assert_eq!(at(SystemTime::now()).files, 0, "its writer could be at work");
+    assert_eq!(at(SystemTime::now() + Duration::from_secs(2 * 24 * 3600)).files, 2);
+    assert_eq!(contents(stored.at()), before);
+}
+
+#[test]
+fn a_vacuum_shortens_the_log_and_keeps_what_it_says() {
+    let stored = Stored::new();
+    for n in 0..90 {
+        let mut tx = begin(stored.at()).unwrap();
+        tx.set_recording(&format!("r{n}"), Some(n), None).unwrap();
+        tx.commit().unwrap();
+    }
+    let (before, recordings) = (stored.objects().len(), names(stored.at()));
+    assert!(vacuum(real(), stored.at(), SystemTime::now(), Duration::ZERO).unwrap().files > 20);
+    assert!(stored.objects().len() + 20 < before);
+    assert_eq!((names(stored.at()), recordings.len()), (recordings, 90));
+    stored.assert_sound();
+}
+
+/// Each fault at each request of a commit: the database is the old one or the new one; an error says that
+/// it is the old one, unless it says that this is not known; and the next writer is not disturbed.
+#[test]
+fn a_commit_is_made_once_or_not_at_all() {
+    type Kind = fn(usize) -> Fault;
+    let faults: [(Kind, bool); 4] =
+        [(Fault::Before, true), (Fault::After, true), (Fault::Dead, false), (Fault::DeadAfter, false)];
+    for (fault, writer_lives) in faults {
+        for n in 0.. {
+            let stored = Stored::new();
+            // The eighth commit completes a checkpoint, too.
+            for other in 0..7 {
+                add(&stored.at(), &format!("r{other}"), other).unwrap();
+            }
+            let old = contents(stored.at());
+            let (at, faulty) = stored.with(fault(n));
+            let done = add(&at, "new", 100);
+            let found = contents(stored.at());
+            let is_new = found.recordings.len() == 8;
+            assert_eq!(found.recordings.len() - usize::from(is_new), 7);
+            let what = format!("{:?}: {done:?}", fault(n));
+            match &done {
+                Ok(()) => assert!(is_new, "{what}"),
+                Err(e) if e.to_string().contains("not known") => {}
+                Err(_) => assert_eq!(found, old, "{what}"),
+            }
+            stored.assert_sound();
+            faulty.repeat();
+            // A commit of which it was not known may be made late; everything else stays.
+            let is_unknown = done.as_ref().is_err_and(|e| e.to_string().contains("not known"));
+            let later = contents(stored.at());
+            assert!(later == found || is_unknown && later.recordings.len() == 8, "{what}");
+            let is_new = later.recordings.len() == 8;
+            stored.assert_sound();
+            add(&stored.at(), "next", 200).unwrap();
+            assert_eq!(names(stored.at()).len(), 8 + usize::from(is_new), "{what}");
+            if faulty.requests.load(Ordering::SeqCst) <= n {
+                assert!(n > 6, "every file, the commit, its number and the checkpoint are requests: {n}");
+                break;
+            }
+            assert!(!writer_lives || done.is_ok() || !is_new, "{what}");
+        }
+    }
+}
+
+#[test]
+fn many_writers_lose_no_commit_and_make_none_twice() {
+    let stored = Stored::new();
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let stored = &stored;
+            scope.spawn(move || {
+                for n in 0..5 {
+                    // Lost answers at places that differ.
+                    let (at, _) = stored.with(Fault::After((writer * 3 + n * 5) % 9));
+                    let name = format!("w{writer}-{n}");
+                    if let Err(e) = add(&at, &name, n as i64) {
+                        assert!(!e.to_string().contains("not known"), "{e}");
+                        add(&stored.at(), &name, n as i64).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    let mut found = names(stored.at());
+    found.sort();
+    let mut expected: Vec<_> =
+        (0..8).flat_map(|writer| (0..5).map(move |n| format!("w{writer}-{n}"))).collect();
+    expected.sort();
+    assert_eq!(found, expected);
+    assert_eq!(Database::open(stored.at()).unwrap().generation(), 40);
+    stored.assert_sound();
+}
+
+#[test]
+fn of_two_writers_of_one_recording_the_second_fails() {
+    let stored = Stored::new();
+    let (mut first, mut second) = (begin(stored.at()).unwrap(), begin(stored.at()).unwrap());
+    record(&mut first, "a", 0).unwrap();
+    record(&mut second, "a", 1).unwrap();
+    first.commit().unwrap();
+    let before = contents(stored.at());
+    let refused = second.commit().unwrap_err();
+    assert!(refused.to_string().contains("another btfdb has just changed the recording 'a'"), "{refused}");
+    assert_eq!(contents(stored.at()), before);
+    assert_eq!(
+        stored.objects().iter().filter(|name| name.contains("recording=a")).count(),
+        4,
+        "its own are gone"
+    );
+}
+
+#[test]
+fn a_store_that_makes_an_object_twice_is_refused() {
+    let stored = Stored::new();
+    let (at, _) = stored.with(Fault::MakesTwice);
+    let refused = begin(&at).unwrap_err();
+    assert!(refused.to_string().contains("it makes an object twice"), "{refused}");
+    assert!(stored.objects().is_empty());
+}
+
+#[test]
+fn a_bucket_with_other_objects_is_refused() {
+    let stored = Stored::new();
+    let Kind::Bucket(bucket) = stored.at().0 else { return };
+    bucket.put("photos/cat.png", bytes::Bytes::from_static(b"cat")).unwrap();
+    let refused = begin(stored.at()).unwrap_err();
+    assert!(refused.to_string().contains("it holds 'photos/cat.png'"), "{refused}");
+}

@@ -1,0 +1,76 @@
+//! The vacuum of a bucket. Nothing in it is moved, so that the commits tell what was taken out, and when. Not
+//! the rule of what may go (see `super`).
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::super::bucket::{Bucket, Object};
+use super::super::database::Database;
+use super::super::layout::{self, LOG};
+use super::super::location::Location;
+use super::super::log::Commit;
+use super::super::recording::Recording;
+use super::{Superseded, VacuumReport};
+use crate::error::Result;
+
+/// What no commit has ever named may belong to a writer at work (see `target::bucket`), unless it is as old.
+const ORPHAN: Duration = Duration::from_secs(24 * 3600);
+
+pub(super) fn vacuum(
+    bucket: &Arc<Bucket>,
+    location: &Location,
+    now: SystemTime,
+    age: Duration,
+) -> Result<VacuumReport> {
+    // First the objects, then the state: what is committed in between is part of the database.
+    let objects = bucket.list("")?;
+    let database = Database::open(location.clone())?;
+    let live: HashSet<&str> = database.recordings()?.iter().flat_map(|r| Recording::paths(r)).collect();
+    let superseded = Superseded::of(location, database.generation())?;
+    let is_older = |object: &Object, than: Duration| {
+        now.checked_sub(than).is_some_and(|before| object.made_at <= before)
+    };
+    let (mut freed_before, mut freed_lately) = (HashSet::new(), HashSet::new());
+    for object in &objects {
+        if let Some((_, 0)) = in_log(&object.name)
+            && let Some(json) = bucket.content(&object.name)?
+        {
+            let freed = Commit::parse(&json, location.place(&object.name).path())?.freed;
+            if is_older(object, age) { &mut freed_before } else { &mut freed_lately }.extend(freed);
+        }
+    }
+    let (mut gone, mut report) = (Vec::new(), VacuumReport::default());
+    for object in &objects {
+        let name = object.name.as_str();
+        let is_gone = match in_log(name) {
+            Some((number, level)) if superseded.has(number, level) => is_older(object, age),
+            Some(_) => continue,
+            None if live.contains(name) || !is_ours(name) => continue,
+            None if freed_lately.contains(name) => false,
+            None => freed_before.contains(name) || is_older(object, age.max(ORPHAN)),
+        };
+        if is_gone {
+            gone.push(name.to_owned());
+            (report.files, report.bytes) = (report.files + 1, report.bytes + object.bytes);
+        } else if in_log(name).is_none() {
+            (report.kept, report.kept_bytes) = (report.kept + 1, report.kept_bytes + object.bytes);
+        }
+    }
+    // The commits that tell what was taken out go last.
+    gone.sort_by_key(|name| in_log(name).is_some());
+    let logs = gone.iter().position(|name| in_log(name).is_some()).unwrap_or(gone.len());
+    let (files, logs) = gone.split_at(logs);
+    bucket.delete(files)?;
+    bucket.delete(logs)?;
+    Ok(report)
+}
+
+fn in_log(name: &str) -> Option<(u64, u32)> {
+    layout::number_in_log(name.strip_prefix(LOG)?.strip_prefix('/')?)
+}
+
+/// Whether an object can be one that btfdb made: all others stay.
+fn is_ours(name: &str) -> bool {
+    layout::is_part(name) || name.starts_with(layout::PROMISE)
+}

@@ -1,0 +1,73 @@
+//! Deletes what no reader needs any more: files that commits took out of the database, and files of the log
+//! that checkpoints replace. What was taken out a short time ago stays, because a reader that was opened
+//! before may still read it. Not what is part of the database.
+
+mod bucket;
+mod folder;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::disk::Disk;
+use super::folder::Folder;
+use super::location::{Kind, Location};
+use super::log::pieces_of;
+use crate::error::Result;
+
+pub(super) use folder::waiting;
+
+/// This many of the last commits stay in the log as they are: writers that began before look at them.
+const COMMITS_KEPT: u64 = 64;
+
+/// What was deleted, and what stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct VacuumReport {
+    /// Number of files that were deleted.
+    pub files: u64,
+    /// Their size.
+    pub bytes: u64,
+    /// Number of files that are not part of the database and stay, because they were taken out later.
+    pub kept: u64,
+    /// Their size.
+    pub kept_bytes: u64,
+}
+
+/// Deletes what was taken out of a database longer ago than `age`. `now` is the present time. In a bucket,
+/// what writers that are gone have left is deleted, too, when it is a day old; in a folder, each writer does
+/// that.
+///
+/// # Errors
+/// [`crate::error::ErrorKind::Database`] when there is no database; the disk. What was deleted until then
+/// stays deleted; the database is the same.
+pub fn vacuum(
+    disk: Arc<dyn Disk>,
+    at: impl Into<Location>,
+    now: SystemTime,
+    age: Duration,
+) -> Result<VacuumReport> {
+    let location = at.into();
+    match &location.0 {
+        Kind::Folder(root) => {
+            let before = now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
+            folder::vacuum(&Folder::new(disk, root), before)
+        }
+        Kind::Bucket(bucket) => bucket::vacuum(bucket, &location, now, age),
+    }
+}
+
+/// The files of a log whose newest commit is `tip` that no reader or writer needs.
+struct Superseded {
+    needed: BTreeSet<(u64, u32)>,
+    tip: u64,
+}
+
+impl Superseded {
+    fn of(location: &Location, tip: u64) -> Result<Self> {
+        Ok(Self { needed: pieces_of(location, tip)?.into_iter().collect(), tip })
+    }
+
+    fn has(&self, number: u64, level: u32) -> bool {
+        number + COMMITS_KEPT <= self.tip && !self.needed.contains(&(number, level))
+    }
+}
