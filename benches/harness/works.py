@@ -9,6 +9,7 @@ from bench import SCAN, Contender, Line, Result, Target
 from growth import growth
 from inputs import live_files, remove, rows_of
 from measure import Failed
+from remote import is_installed, remote
 
 COLUMNS = "time, source, source_instance, target_type, target, target_instance, action, note"
 #: btfdb without the digest of its inputs.
@@ -371,3 +372,6 @@ def _columns(*names):
 
 
 WORKS = [data, functions, shapes, cold, btf, export, mapping, slice_10m, slice_100m, lag, as_of, window, core_load, metrics_sql, distinct, metrics, memory, growth]
+# SeaweedFS is large, and is installed by who wants to measure with it.
+if is_installed():
+    WORKS.append(remote)
