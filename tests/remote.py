@@ -357,12 +357,13 @@ def slice_of_large(bench, rows):
     url, name = "s3://fleet/large.db", bench.folder / "large.btf"
     with open(name, "w") as out:
         out.write("#version 2.1.5\n#timeScale ns\n")
-        for n in range(rows // 4):
-            t, task = n * 1000, n % 7
-            out.write(f"{t},ST_{task},{n},T,T_{task},{n},activate\n{t + 100},C_0,0,T,T_{task},{n},start\n"
-                      f"{t + 200},T_{task},{n},R,R_{task},{n},start\n{t + 300},T_{task},{n},R,R_{task},{n},terminate\n"
-                      f"{t + 800},C_0,0,T,T_{task},{n},terminate\n")
-    end = rows // 4 * 1000
+        for n in range(rows // 5):
+            t, task = n * 10_000, n % 7
+            a, b, c, d = sorted(random.sample(range(1, 9_999), 4))
+            out.write(f"{t},ST_{task},{n},T,T_{task},{n},activate\n{t + a},C_0,0,T,T_{task},{n},start\n"
+                      f"{t + b},T_{task},{n},R,R_{task},{n},start\n{t + c},T_{task},{n},R,R_{task},{n},terminate\n"
+                      f"{t + d},C_0,0,T,T_{task},{n},terminate\n")
+    end = rows // 5 * 10_000
     bench.run("ingest", url, name)
     os.remove(name)
     bench.proxy.log.clear()

@@ -43,6 +43,9 @@ use dictionary_pruning::NameFilter;
 use file::TableFile;
 use scan_groups::Part;
 
+/// The end of a file of a bucket that is read at first, in bytes: most footers are smaller.
+const FOOTER: usize = 64 << 10;
+
 /// A table of the schema over the files that the log lists for it. They are looked up when it is scanned.
 #[derive(Debug)]
 pub(super) struct Table {
@@ -249,7 +252,10 @@ impl Table {
         let indices = projection.unwrap_or(&all).iter();
         let indices = indices.map(|i| self.layout.table_schema().index_of(self.schema.field(*i).name()));
         let indices = indices.collect::<Result<Vec<_>, _>>()?;
-        let format = ParquetFormat::default().with_options(session.default_table_options().parquet);
+        let mut format = ParquetFormat::default().with_options(session.default_table_options().parquet);
+        if self.database.location().folder().is_none() {
+            format = format.with_metadata_size_hint(Some(FOOTER));
+        }
         let source = format.file_source(self.layout.clone());
         let config = FileScanConfigBuilder::new(object_store::of_database()?, source)
             .with_file_groups(groups)

@@ -13,7 +13,7 @@ use futures::{StreamExt as _, TryStreamExt as _};
 use object_store::path::Path as Key;
 use object_store::{
     Error as StoreError, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt as _, PutMode,
-    PutOptions, PutPayload, WriteMultipart,
+    PutOptions, PutPayload, WriteMultipart, coalesce_ranges,
 };
 
 use super::io::Io;
@@ -25,6 +25,9 @@ use crate::error::{Error, ErrorKind, Result};
 const PART: usize = 8 << 20;
 /// Parts of a file that are on their way at once.
 const PARTS: usize = 4;
+/// Pieces of an object are read together if not more than this is between them. A longer one costs more time
+/// than the request.
+const GAP: u64 = 256 << 10;
 /// Files that are on their way at once.
 const FILES: usize = 4;
 /// Objects that one request of a listing tells.
@@ -123,10 +126,17 @@ impl Bucket {
             return Ok(Some(known));
         }
         let (text, begin) = (key.to_string(), range.start);
-        let found = self.io.run(async move { store.get_range(&key, range).await })?;
+        let found = self.io.run(async move {
+            let options = GetOptions { range: Some(GetRange::Bounded(range)), ..GetOptions::default() };
+            let found = store.get_opts(&key, options).await?;
+            let meta = found.meta.clone();
+            Ok((found.bytes().await?, meta))
+        })?;
         let found = self.unless_missing("read", name, found)?;
-        found.iter().for_each(|bytes| self.pieces.keep(&text, begin, bytes, None));
-        Ok(found)
+        Ok(found.map(|(bytes, meta)| {
+            self.pieces.keep(&text, begin, &bytes, Some(meta));
+            bytes
+        }))
     }
 
     /// Pieces of an object, in as few requests as are good; near ones are one.
@@ -135,7 +145,7 @@ impl Bucket {
         if let Some(known) = self.known(&key, &ranges) {
             return Ok(known);
         }
-        let found = self.io.run(async move { store.get_ranges(&key, &ranges).await })?;
+        let found = self.io.run(async move { fetch(&*store, &key, &ranges).await })?;
         found.map_err(|e| self.failed("read", name, e))
     }
 
@@ -149,7 +159,7 @@ impl Bucket {
             return Ok(known);
         }
         let (object, store, wanted) = (key.clone(), Arc::clone(&self.store), ranges.to_vec());
-        let found = self.elsewhere(async move { store.get_ranges(&object, &wanted).await }).await?;
+        let found = self.elsewhere(async move { fetch(&*store, &object, &wanted).await }).await?;
         for (range, bytes) in ranges.iter().zip(&found) {
             self.pieces.keep(key.as_ref(), range.start, bytes, None);
         }
@@ -169,6 +179,12 @@ impl Bucket {
         let range = match &options.range {
             Some(GetRange::Bounded(range)) => Some(range.clone()),
             _ => None,
+        };
+        // Several tasks begin to read a file at the same time, and each wants its footer.
+        let turn = range.as_ref().map(|_| self.pieces.turn(key.as_ref()));
+        let _turn = match &turn {
+            Some(turn) => Some(turn.lock().await),
+            None => None,
         };
         if let Some(range) = &range
             && let Some((bytes, meta)) = self.pieces.get_with_meta(key.as_ref(), range)
@@ -309,6 +325,14 @@ impl Bucket {
             false => failed,
         }
     }
+}
+
+async fn fetch(
+    store: &dyn ObjectStore,
+    key: &Key,
+    ranges: &[Range<u64>],
+) -> object_store::Result<Vec<Bytes>> {
+    coalesce_ranges(ranges, |range| store.get_range(key, range), GAP).await
 }
 
 async fn put_file(store: &dyn ObjectStore, path: &Path, key: &Key) -> object_store::Result<()> {

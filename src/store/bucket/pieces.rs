@@ -3,12 +3,13 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use futures::lock::Mutex as Turn;
 use object_store::ObjectMeta;
 
-/// Pieces up to this size are kept.
+/// Pieces up to this size are kept: a footer is often larger than the columns of a small file.
 const LARGEST: usize = 1 << 20;
 /// All of them have at most this size.
 const ALL: usize = 64 << 20;
@@ -20,6 +21,7 @@ pub(super) struct Pieces(Mutex<Kept>);
 #[derive(Default)]
 struct Kept {
     of_objects: HashMap<String, Vec<Piece>>,
+    turns: HashMap<String, Arc<Turn<()>>>,
     bytes: usize,
 }
 
@@ -66,8 +68,14 @@ impl Pieces {
             *kept = Kept::default();
         }
         kept.bytes += bytes.len();
-        let piece = Piece { begin, bytes: bytes.clone(), meta };
+        // A piece of a larger one would keep all of it.
+        let piece = Piece { begin, bytes: Bytes::copy_from_slice(bytes), meta };
         kept.of_objects.entry(key.to_owned()).or_default().push(piece);
+    }
+
+    /// The turn to read of an object: who has to wait for it may find what it wants afterwards.
+    pub(super) fn turn(&self, key: &str) -> Arc<Turn<()>> {
+        Arc::clone(self.kept().turns.entry(key.to_owned()).or_default())
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
