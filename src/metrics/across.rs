@@ -2,6 +2,7 @@
 //! Not the samples of one recording (see `samples`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::samples::Key;
 use super::statistics::Samples;
@@ -51,17 +52,17 @@ impl Together {
 /// Lines of single recordings, as lines of several: the name of the recording becomes the value of the label,
 /// or is empty. A core is kept if it is the same in all of them.
 pub(super) fn taken_together(
-    lines: BTreeMap<Key, Samples>,
+    lines: Vec<(Key, Samples)>,
     across: &Across,
     per_core: bool,
-) -> BTreeMap<Key, Together> {
-    let mut cores: BTreeMap<Key, Option<String>> = BTreeMap::new();
+) -> Vec<(Key, Together)> {
+    let mut cores: BTreeMap<Key, Option<Arc<str>>> = BTreeMap::new();
     let mut all: BTreeMap<Key, Together> = BTreeMap::new();
     for (key, samples) in lines {
         let group = match across {
-            Across::All => String::new(),
-            Across::Label(values) => match values.get(&key.recording) {
-                Some(value) => value.clone(),
+            Across::All => Arc::from(""),
+            Across::Label(values) => match values.get(&*key.recording) {
+                Some(value) => Arc::from(value.as_str()),
                 None => continue,
             },
         };
@@ -71,7 +72,7 @@ pub(super) fn taken_together(
         if *known != key.core {
             *known = None;
         }
-        all.entry(joined).or_default().add(key.recording, samples);
+        all.entry(joined).or_default().add(key.recording.to_string(), samples);
     }
     all.into_iter()
         .map(|(key, together)| {
@@ -90,17 +91,17 @@ mod tests {
         for (n, value) in values.iter().enumerate() {
             samples.push_integer(*value, Some(n as i64));
         }
-        let core = Some(core.to_owned());
+        let core = Some(core.into());
         (Key { recording: recording.into(), entity: "T".into(), ty: "T".into(), core, window: None }, samples)
     }
 
     #[test]
     fn samples_of_recordings_are_those_of_one() {
         let lines = [line("a", "C0", &[5, 9]), line("b", "C0", &[1, 9, 7]), line("c", "C1", &[])];
-        let lines: BTreeMap<_, _> = lines.into_iter().collect();
+        let lines = Vec::from(lines);
         let all = taken_together(lines.clone(), &Across::All, false);
         let (key, together) = all.into_iter().next().unwrap();
-        assert_eq!((key.recording.as_str(), key.core), ("", None), "on two cores");
+        assert_eq!((&*key.recording, key.core), ("", None), "on two cores");
         let Together { samples, origin } = together;
         assert_eq!(origin.recordings.len(), 3);
         assert_eq!((origin.least.as_deref(), origin.greatest.as_deref()), (Some("b"), Some("a")));
@@ -111,7 +112,7 @@ mod tests {
         let values = [("a", "1"), ("b", "1")].map(|(r, v)| (r.to_owned(), v.to_owned())).into();
         let by_label = taken_together(lines, &Across::Label(values), false);
         let (key, together) = by_label.into_iter().next().unwrap();
-        assert_eq!((key.recording.as_str(), key.core.as_deref()), ("1", Some("C0")));
+        assert_eq!((&*key.recording, key.core.as_deref()), ("1", Some("C0")));
         assert_eq!(together.origin.recordings.len(), 2);
     }
 }

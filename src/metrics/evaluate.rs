@@ -1,7 +1,7 @@
 //! Runs metrics and summarises their samples: count, minimum, average, maximum, standard deviation,
 //! percentiles, jitter, and the instants of the extremes. Not for what a metric measures.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use arrow::array::RecordBatch;
 
@@ -113,7 +113,7 @@ fn lines<'a>(
     let mut lines = Vec::new();
     for metric in chosen {
         let samples = samples(session, metric, filter)?;
-        let samples: BTreeMap<Key, Together> = match &filter.across {
+        let samples: Vec<(Key, Together)> = match &filter.across {
             Some(across) => taken_together(samples, across, metric.per_core),
             None => {
                 let alone = |samples| Together { samples, ..Together::default() };
@@ -149,7 +149,7 @@ fn with_handlers(session: &Session, list: &str) -> Result<String> {
 }
 
 /// The samples of one metric, by line of the summary.
-fn samples(session: &Session, metric: &Metric, filter: &MetricFilter) -> Result<BTreeMap<Key, Samples>> {
+fn samples(session: &Session, metric: &Metric, filter: &MetricFilter) -> Result<Vec<(Key, Samples)>> {
     if filter.windows.is_some() && metric.fold.is_none() && !metric.params.is_empty() {
         let error = Error::usage(format!("the metric {} cannot be cut into windows of time", metric.name));
         return Err(
@@ -234,7 +234,7 @@ fn collect(
     rows: ResultStream,
     metric: &Metric,
     span: &Span,
-) -> Result<BTreeMap<Key, Samples>> {
+) -> Result<Vec<(Key, Samples)>> {
     let memory = session.reserve_memory("samples of a metric");
     let mut collector = Collector::new(metric, span);
     for batch in rows {
@@ -245,12 +245,14 @@ fn collect(
 
 /// Applies `finish` to the samples of every line.
 fn finished<T: Send>(
-    lines: BTreeMap<Key, Together>,
+    lines: Vec<(Key, Together)>,
     threads: usize,
     finish: &(impl Fn(Together) -> T + Sync),
-) -> Result<BTreeMap<Key, T>> {
-    let made = fan_out(threads, lines.into_iter(), |lines| {
-        Ok(lines.map(|(key, samples)| (key, finish(samples))).collect::<Vec<_>>())
+) -> Result<Vec<(Key, T)>> {
+    let made = fan_out(threads, lines.into_iter().enumerate(), |lines| {
+        Ok(lines.map(|(place, (key, samples))| (place, (key, finish(samples)))).collect::<Vec<_>>())
     })?;
-    Ok(made.into_iter().flatten().collect())
+    let mut made: Vec<_> = made.into_iter().flatten().collect();
+    made.sort_unstable_by_key(|(place, _)| *place);
+    Ok(made.into_iter().map(|(_, line)| line).collect())
 }

@@ -1,11 +1,15 @@
 //! Rows of a metric → the samples of each line of its summary: by recording, entity and type, by core if the
 //! metric is per core, and by window of time if there are windows. Not for what is computed from the samples.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher as _;
+use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 
 use super::statistics::Samples;
 use crate::engine::{self, KeyInterner};
@@ -14,13 +18,14 @@ use crate::library::{Fold, Metric};
 use crate::schema::result::{Fractions, Integers, ResultColumn, Texts, columns};
 use crate::time::TimeWindows;
 
-/// One line of a summary, without its statistics. The order is that of the lines within a metric.
+/// One line of a summary, without its statistics. The order is that of the lines within a metric. Most lines
+/// share their names, but for the entity.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
-    pub recording: String,
-    pub entity: String,
-    pub ty: String,
-    pub core: Option<String>,
+    pub recording: Arc<str>,
+    pub entity: Arc<str>,
+    pub ty: Arc<str>,
+    pub core: Option<Arc<str>>,
     /// Begin and end of the window, if there are windows.
     pub window: Option<(i64, i64)>,
 }
@@ -114,9 +119,10 @@ struct Line {
     part: Option<(i64, i64)>,
     /// False as long as all rows were outside of that part.
     seen: bool,
-    /// By the begin of their window.
-    cells: HashMap<i64, usize>,
+    /// The cells, and the begins of their windows.
     all: Vec<(i64, Cell)>,
+    /// The places of the cells, once there are many.
+    places: HashMap<i64, usize>,
     /// The cell of the last access, which mostly is the next one too.
     last: usize,
 }
@@ -124,12 +130,28 @@ struct Line {
 impl Line {
     fn cell(&mut self, window: i64, fold: Option<Fold>) -> Option<&mut Cell> {
         if self.all.get(self.last).is_none_or(|(begin, _)| *begin != window) {
-            self.last = *self.cells.entry(window).or_insert(self.all.len());
+            self.last = self.place(window);
             if self.last == self.all.len() {
+                if self.all.is_empty() {
+                    // Without windows, there is only this one.
+                    self.all.reserve_exact(1);
+                }
                 self.all.push((window, Cell::new(fold)));
             }
         }
         self.all.get_mut(self.last).map(|(_, cell)| cell)
+    }
+
+    /// The place of a window, which is the next one if it is new.
+    fn place(&mut self, window: i64) -> usize {
+        let next = self.all.len();
+        if next < FEW {
+            return self.all.iter().position(|(begin, _)| *begin == window).unwrap_or(next);
+        }
+        if self.places.is_empty() {
+            self.places = self.all.iter().enumerate().map(|(place, (begin, _))| (*begin, place)).collect();
+        }
+        *self.places.entry(window).or_insert(next)
     }
 }
 
@@ -174,17 +196,21 @@ pub(super) struct Collector<'a> {
     interner: KeyInterner,
     /// The line of every id.
     line_of: Vec<usize>,
-    /// The index in `lines`, by all names of a line; the core only if lines are per core.
-    index: HashMap<[Option<String>; 4], usize>,
+    /// The indices in `lines`, by all names of a line; the core only if lines are per core.
+    index: HashTable<usize>,
+    hasher: RandomState,
     lines: Vec<Line>,
+    /// The names of lines.
+    names: HashSet<Arc<str>, RandomState>,
     /// Approximate number of bytes that are in use and not reserved yet.
     held: usize,
 }
 
 impl<'a> Collector<'a> {
     pub fn new(metric: &'a Metric, span: &'a Span) -> Self {
-        let (line_of, index, lines) = Default::default();
-        Self { metric, span, interner: KeyInterner::default(), line_of, index, lines, held: 0 }
+        let (line_of, lines, names) = Default::default();
+        let (interner, index, hasher) = (KeyInterner::default(), HashTable::new(), RandomState::default());
+        Self { metric, span, interner, line_of, index, hasher, lines, names, held: 0 }
     }
 
     /// Adds the rows of a batch: recording, entity, type, core, value, at. `grow` gets the bytes it needs.
@@ -195,7 +221,7 @@ impl<'a> Collector<'a> {
         for (row, number) in numbers.into_iter().enumerate() {
             // Ids are given out in the order of the rows.
             if number as usize >= self.line_of.len() {
-                let line = self.line(names.each_ref().map(|names| names.get(row).map(str::to_owned)))?;
+                let line = self.line(names.each_ref().map(|names| names.get(row)))?;
                 self.line_of.push(line);
             }
             if self.held > PORTION {
@@ -209,13 +235,20 @@ impl<'a> Collector<'a> {
     }
 
     /// The line for a new combination of names and core.
-    fn line(&mut self, names: [Option<String>; 4]) -> Result<usize> {
-        let mut line = names.clone();
-        if !self.metric.per_core {
-            line[3] = None;
-        }
-        let index = *self.index.entry(line).or_insert(self.lines.len());
-        let [recording, entity, ty, core] = names;
+    fn line(&mut self, [recording, entity, ty, core]: [Option<&str>; 4]) -> Result<usize> {
+        let per_core = self.metric.per_core;
+        let names = [recording, entity, ty].map(Option::unwrap_or_default);
+        let hash = self.hasher.hash_one((names, core.filter(|_| per_core)));
+        let is_it = |index: &usize| {
+            self.lines.get(*index).is_some_and(|line| {
+                let key = &line.key;
+                [&*key.recording, &*key.entity, &*key.ty] == names
+                    && (!per_core || key.core.as_deref() == core)
+            })
+        };
+        let known = self.index.find(hash, is_it).copied();
+        let core = core.map(|core| self.name(core));
+        let index = known.unwrap_or(self.lines.len());
         match self.lines.get_mut(index) {
             Some(line) => match (&line.key.core, core) {
                 (Some(known), Some(core)) => line.scattered |= *known != core,
@@ -224,7 +257,7 @@ impl<'a> Collector<'a> {
                 _ => {}
             },
             None => {
-                let [recording, entity, ty] = [recording, entity, ty].map(Option::unwrap_or_default);
+                let [recording, entity, ty] = names.map(|name| self.name(name));
                 let part = self.span.of(&recording);
                 // Sums and shares exist for every window.
                 if let (Some(windows), Some((begin, end)), Some(_)) =
@@ -233,18 +266,36 @@ impl<'a> Collector<'a> {
                     self.held += CELL * windows.count(begin, end).map_err(Error::usage)?;
                 }
                 let key = Key { recording, entity, ty, core, window: None };
-                let (cells, all, last) = Default::default();
-                self.lines.push(Line { key, scattered: false, part, seen: false, cells, all, last });
+                let (all, places, last) = Default::default();
+                self.lines.push(Line { key, scattered: false, part, seen: false, all, places, last });
+                let (lines, hasher) = (&self.lines, &self.hasher);
+                let hash_of = |index: &usize| {
+                    lines.get(*index).map_or(0, |Line { key, .. }| {
+                        let names = [&*key.recording, &*key.entity, &*key.ty];
+                        hasher.hash_one((names, key.core.as_deref().filter(|_| per_core)))
+                    })
+                };
+                self.index.insert_unique(hash, index, hash_of);
             }
         }
         Ok(index)
     }
 
-    /// The lines and their samples. Sums and shares exist for every window of their recording, other samples
-    /// where there are any.
-    pub fn finish(self) -> Result<BTreeMap<Key, Samples>> {
+    /// A name that lines share.
+    fn name(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.names.get(text) {
+            return Arc::clone(known);
+        }
+        let name = Arc::from(text);
+        self.names.insert(Arc::clone(&name));
+        name
+    }
+
+    /// The lines in order, and their samples. Sums and shares exist for every window of their recording,
+    /// other samples where there are any.
+    pub fn finish(self) -> Result<Vec<(Key, Samples)>> {
         let fold = self.metric.fold;
-        let mut found = BTreeMap::new();
+        let mut found = Vec::with_capacity(self.lines.len());
         for mut line in self.lines.into_iter().filter(|l| l.seen) {
             if line.scattered {
                 line.key.core = None;
@@ -252,7 +303,7 @@ impl<'a> Collector<'a> {
             let Some(windows) = self.span.windows else {
                 let cell = line.all.pop().map_or_else(|| Cell::new(fold), |(_, cell)| cell);
                 let samples = cell.samples(&line.key, line.part, self.span);
-                found.insert(line.key, samples);
+                found.push((line.key, samples));
                 continue;
             };
             if let (Some((begin, end)), true) = (line.part, fold.is_some()) {
@@ -265,13 +316,16 @@ impl<'a> Collector<'a> {
                 let part = line.part.map(|(from, to)| (begin.max(from), end.min(to)));
                 let key = Key { window: Some((begin, end)), ..line.key.clone() };
                 let samples = cell.samples(&key, part, self.span);
-                found.insert(key, samples);
+                found.push((key, samples));
             }
         }
+        found.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         Ok(found)
     }
 }
 
+/// This many cells are looked through.
+const FEW: usize = 8;
 /// The key of the only cell without windows.
 const WHOLE: i64 = 0;
 /// Bytes of a value in ticks.

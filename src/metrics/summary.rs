@@ -68,7 +68,9 @@ impl Line<'_> {
         let Key { recording, entity, ty, core, .. } = self.key;
         let Statistics { count, min, p50, max, .. } = self.statistics;
         let (metric, unit) = (self.metric.name.clone(), self.metric.unit);
-        Histogram { recording, metric, entity, kind: ty, core, unit, count, min, p50, max, bins: self.bins }
+        let [recording, entity, kind] = [recording, entity, ty].map(|name| name.to_string());
+        let core = core.map(|core| core.to_string());
+        Histogram { recording, metric, entity, kind, core, unit, count, min, p50, max, bins: self.bins }
     }
 }
 
