@@ -2,7 +2,9 @@
 //! commands (see `command_line`), and not the arguments of one command, which it declares itself.
 
 use super::declared::word;
+use crate::error::Result;
 use crate::ops::Choice;
+use crate::store::Database;
 use crate::time::TimeScale;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -144,5 +146,14 @@ pub struct Recordings {
 impl Recordings {
     pub fn choice(&self) -> Choice {
         Choice { recording: self.recording.clone(), labels: self.where_label.clone() }
+    }
+
+    /// The names of the chosen recordings; none if there is no choice.
+    pub fn names(&self, database: &Database) -> Result<Vec<String>> {
+        if self.recording.is_none() && self.where_label.is_empty() {
+            return Ok(Vec::new());
+        }
+        let chosen = self.choice().of(database.clone())?;
+        Ok(chosen.recordings()?.iter().map(|recording| recording.name.clone()).collect())
     }
 }

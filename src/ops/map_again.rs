@@ -1,5 +1,6 @@
 //! `map`: maps recordings again, after a change of profile or program. Not the mapping (see `map`).
 
+use super::choice::Choice;
 use super::control::Control;
 use super::describe::{stored_header, write_recording_row};
 use super::forget::forget_mapping;
@@ -10,24 +11,20 @@ use crate::error::{Error, Result};
 use crate::store::{Database, Disk, Location};
 use std::sync::Arc;
 
-/// Maps recordings again; `only` names one of them.
+/// Maps the chosen recordings again.
 ///
 /// # Errors
 /// No such database or recording; a recording that has no setup, or of which events were left out; the disk.
 pub fn map_again(
     disk: Arc<dyn Disk>,
     at: impl Into<Location>,
-    only: Option<&str>,
+    choice: &Choice,
     threads: usize,
     control: &Arc<Control>,
 ) -> Result<Vec<(String, MapReport)>> {
     let mut tx = Database::begin(disk, at, None)?;
-    let db = tx.before();
-    db.check_recording(only)?;
-    let names: Vec<String> = match only {
-        Some(name) => vec![name.to_owned()],
-        None => db.recordings()?.iter().map(|r| r.name.clone()).collect(),
-    };
+    let chosen = choice.of(tx.before())?;
+    let names: Vec<String> = chosen.recordings()?.iter().map(|r| r.name.clone()).collect();
     let mut reports = Vec::new();
     for name in &names {
         let Some(setup) = MappingSetup::read(&tx, name)? else { continue };

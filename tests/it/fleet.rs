@@ -247,3 +247,28 @@ fn tables_are_published_as_delta() {
     bench.ok(&["vacuum", "f.db", "--older-than", "0s"]);
     bench.ok(&["verify", "f.db"]);
 }
+
+#[test]
+fn exports_and_pictures_choose_by_labels_and_patterns() {
+    let bench = nights();
+    let one = bench.ok(&["export", "f.db", "--where-label", "build=2", "-o", "-"]).stdout;
+    assert_eq!(one, bench.ok(&["export", "f.db", "--recording", "day-3", "-o", "-"]).stdout);
+    let several = bench.run(&["export", "f.db", "--where-label", "build=1", "-o", "-"]);
+    assert!(several.stderr.contains("choose one") && several.code == Some(2), "{}", several.stderr);
+    let picture = |words: &[&str]| bench.ok(&[&["plot", "f.db", "-o", "-"], words].concat()).stdout;
+    let both = picture(&["--recording", "night-1", "--recording", "night-2"]);
+    assert_eq!(both, picture(&["--recording", "night-*"]));
+    assert_eq!(both, picture(&["--where-label", "build=1"]));
+    assert_eq!(both, picture(&["--recording", "*", "--where-label", "build=1"]));
+    let unknown = bench.run(&["plot", "f.db", "-o", "-", "--recording", "nigth-1"]);
+    assert!(unknown.stderr.contains("did you mean 'night-1'?"), "{}", unknown.stderr);
+}
+
+#[test]
+fn the_shell_exports_one_of_the_chosen_recordings() {
+    let bench = nights();
+    let run = |line: &str| bench.run_with_input(&["shell", "f.db"], line);
+    assert_eq!(run(".export day.btf --where-label build=2\n").code, Some(0));
+    let several = run(".export nights.csv --recording night-* --table process_instance\n");
+    assert!(several.stderr.contains("2 recordings are chosen"), "{}", several.stderr);
+}

@@ -2,24 +2,10 @@
 //! prompts (see `terminal`).
 
 use crate::support::{Bench, Run};
-use std::io::Write;
-use std::process::Stdio;
 
 /// Pipes a script into the shell.
 fn piped(bench: &Bench, script: &str) -> Run {
-    let mut child = bench
-        .command()
-        .args(["shell", "engine.db"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    // A shell that stops early does not read the rest.
-    let _ = input.write_all(script.as_bytes());
-    drop(input);
-    Run::of(child.wait_with_output().unwrap(), bench.path())
+    bench.run_with_input(&["shell", "engine.db"], script)
 }
 
 #[track_caller]

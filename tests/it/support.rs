@@ -1,8 +1,9 @@
 //! What several tests share: the program, run with a clean environment, and small recordings.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// A folder for one test, with the program to run in it.
@@ -35,6 +36,23 @@ impl Bench {
 
     pub fn run(&self, args: &[&str]) -> Run {
         Run::of(self.command().args(args).output().unwrap(), self.path())
+    }
+
+    /// Runs btfdb with a text on its standard input.
+    pub fn run_with_input(&self, args: &[&str], text: &str) -> Run {
+        let piped = self
+            .command()
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child = piped.unwrap();
+        let mut input = child.stdin.take().unwrap();
+        // A program that stops early does not read the rest.
+        let _ = input.write_all(text.as_bytes());
+        drop(input);
+        Run::of(child.wait_with_output().unwrap(), self.path())
     }
 
     /// Runs and insists on success.

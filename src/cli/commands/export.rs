@@ -1,6 +1,6 @@
 //! `btfdb export`.
 
-use super::super::args::{KernelArgs, Limits};
+use super::super::args::{KernelArgs, Limits, Recordings};
 use super::super::declared::{Declared, Registry};
 use super::super::location;
 use super::super::signals;
@@ -8,7 +8,7 @@ use super::super::ui::Ui;
 use super::output::Target;
 use super::{extension, kernel, parse, query};
 use crate::engine::Session;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::export::{CHAINS_OPTION, Content, EXPORTERS, ExportRequest, Exporter};
 use crate::library::Queries;
 use crate::options::OptionSpec;
@@ -44,9 +44,9 @@ pub struct ExportArgs {
     /// Table to write as CSV or Parquet.
     #[arg(long, default_value = "btf_event")]
     pub table: String,
-    /// Recording; needed when the database has several.
-    #[arg(long)]
-    pub recording: Option<String>,
+    /// Which recording; needed when the database has several.
+    #[command(flatten)]
+    pub recordings: Recordings,
     /// Events at or after this instant, e.g. 412ms.
     #[arg(long, allow_hyphen_values = true, value_name = "T")]
     pub from: Option<String>,
@@ -118,12 +118,23 @@ impl ExportArgs {
     }
 }
 
+/// The recording, if one is chosen.
+fn recording(session: &Session, args: &ExportArgs) -> Result<Option<String>> {
+    let chosen = args.recordings.names(session.database())?;
+    match &chosen[..] {
+        [] => Ok(None),
+        [one] => Ok(Some(one.clone())),
+        several => Err(Error::usage(format!("{} recordings are chosen", several.len()))
+            .hint(format!("choose one with --recording: {}", several.join(", ")))),
+    }
+}
+
 /// Writes what `args` select from the database of a session.
 pub(in crate::cli) fn write(session: &Session, args: &ExportArgs, ui: &Ui) -> Result<()> {
     let scale = session.database().time_scale();
     let mut request = ExportRequest {
         selection: Selection {
-            recording: args.recording.clone(),
+            recording: recording(session, args)?,
             from: parse::time("--from", args.from.as_deref(), scale)?,
             to: parse::time("--to", args.to.as_deref(), scale)?,
             entities: parse::names("--entity", &args.entity)?,

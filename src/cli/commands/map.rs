@@ -1,6 +1,6 @@
 //! `btfdb map`.
 
-use super::super::args::Limits;
+use super::super::args::{Limits, Recordings};
 use super::super::location;
 use super::super::progress::watched;
 use super::super::signals;
@@ -18,9 +18,9 @@ pub struct MapArgs {
     /// Database: a folder, or a URL such as s3://bucket/fleet.db.
     #[arg(value_parser = location::parser(), value_hint = ValueHint::DirPath)]
     pub database: Location,
-    /// Only this recording.
-    #[arg(long)]
-    pub recording: Option<String>,
+    /// Which recordings.
+    #[command(flatten)]
+    pub recordings: Recordings,
     /// Resources to use.
     #[command(flatten)]
     pub limits: Limits,
@@ -29,8 +29,8 @@ pub struct MapArgs {
 pub(super) fn run(args: &MapArgs, ui: &Ui) -> Result<u8> {
     let control = signals::control();
     let threads = parse::threads(&args.limits);
-    let only = args.recording.as_deref();
-    let work = || map_again(Arc::new(RealDisk), &args.database, only, threads, &control);
+    let choice = args.recordings.choice();
+    let work = || map_again(Arc::new(RealDisk), &args.database, &choice, threads, &control);
     for (name, report) in watched(ui, &control, work)? {
         ui.findings(&report.log);
         ui.status(&format!("{name}: mapped to {} BTF events", report.events));

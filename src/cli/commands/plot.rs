@@ -9,6 +9,7 @@ use super::output::Target;
 use super::{parse, query};
 use crate::engine::{Session, queries_with_folders};
 use crate::error::{Error, Result};
+use crate::ops::Choice;
 use crate::ops::findings::doubts;
 use crate::ops::plot::{Image, PictureFormat, deadlines, image, timeline};
 use crate::picture::{Picture, exact};
@@ -18,7 +19,7 @@ use crate::render::svg::{self, Legend};
 use crate::require::Deadlines;
 use crate::selection::Selection;
 use crate::selection::kinds::never_ran;
-use crate::store::Location;
+use crate::store::{Database, Location};
 use crate::time::TimeScale;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::{Path, PathBuf};
@@ -49,9 +50,13 @@ pub struct PlotArgs {
     /// svg, html (a page to zoom into), png or pdf; told by the file's name when left out.
     #[arg(long, value_parser = word(PictureFormat::ALL.map(PictureFormat::as_str), PictureFormat::parse))]
     pub format: Option<PictureFormat>,
-    /// Recording; needed when the database has several. Given again, recordings are drawn under each other.
-    #[arg(long, value_name = "RECORDING")]
+    /// Recording, or a list with * and ? for any characters; needed when the database has several. Several
+    /// are drawn under each other. Can be repeated.
+    #[arg(long, value_name = "NAMES")]
     pub recording: Vec<String>,
+    /// Only recordings with this label, e.g. build=1234 or build=12*. Again: with all of them.
+    #[arg(long, value_name = "LABEL=VALUE")]
+    pub where_label: Vec<String>,
     /// Several recordings: each counts from its own begin, also --from and --to, or all have one clock.
     #[arg(long, value_parser = word(Align::ALL.map(Align::as_str), Align::parse), default_value = "begin")]
     pub align: Align,
@@ -127,18 +132,35 @@ pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
     Ok(0)
 }
 
+/// The names of the chosen recordings, in the order in which they are named; none if there is no choice.
+fn chosen(database: &Database, args: &PlotArgs) -> Result<Vec<String>> {
+    let labels = &args.where_label;
+    let choices: Vec<Option<String>> = match args.recording.is_empty() {
+        true if labels.is_empty() => Vec::new(),
+        true => vec![None],
+        false => args.recording.iter().cloned().map(Some).collect(),
+    };
+    let mut names = Vec::new();
+    for recording in choices {
+        let found = Choice { recording, labels: labels.clone() }.of(database.clone())?;
+        names.extend(found.recordings()?.iter().map(|recording| recording.name.clone()));
+    }
+    Ok(names)
+}
+
 /// Draws what `args` select from the database of a session.
 pub(in crate::cli) fn draw(session: &Session, args: &PlotArgs, ui: &Ui) -> Result<()> {
     let format = format(args)?;
     let scale = session.database().time_scale();
+    let chosen = chosen(session.database(), args)?;
     let selection = Selection {
-        recording: args.recording.first().cloned(),
+        recording: chosen.first().cloned(),
         from: parse::time("--from", args.from.as_deref(), scale)?,
         to: parse::time("--to", args.to.as_deref(), scale)?,
         entities: parse::names("--entity", &args.entity)?,
         types: parse::names("--type", &args.types)?,
     };
-    match &args.recording[..] {
+    match &chosen[..] {
         [] => ui.doubts(&doubts(session.database(), None)?),
         several => {
             for recording in several {
@@ -153,12 +175,12 @@ pub(in crate::cli) fn draw(session: &Session, args: &PlotArgs, ui: &Ui) -> Resul
         }
         Some(form) => {
             let request = chart_request(args, selection, form, scale)?;
-            let chart = charts(session, &request, &args.recording, args.align)?;
+            let chart = charts(session, &request, &chosen, args.align)?;
             chart.notes.iter().for_each(|note| ui.warning(note.trim_end_matches('.')));
             (svg::chart(&chart, args.width), chart.title)
         }
         None => {
-            let recordings = match &args.recording[..] {
+            let recordings = match &chosen[..] {
                 [] => vec![selection.recording(session)?],
                 several => several.to_vec(),
             };
@@ -168,7 +190,7 @@ pub(in crate::cli) fn draw(session: &Session, args: &PlotArgs, ui: &Ui) -> Resul
             };
             let request = timeline_request(args, selection, deadlines.of)?;
             let names = request.selection.entities.clone();
-            let picture = timeline(session, request, (&args.recording, args.align), format, args.width)?;
+            let picture = timeline(session, request, (&chosen, args.align), format, args.width)?;
             never_ran(session, &recordings, &names)?.iter().for_each(|why| ui.warning(why));
             deadlines.notes.iter().for_each(|why| ui.warning(why));
             report(&picture, scale, ui);
