@@ -9,7 +9,10 @@ use std::path::PathBuf;
 
 /// Parses the argument of a database.
 pub fn parser() -> impl TypedValueParser<Value = Location> {
-    OsStringValueParser::new().try_map(|text: OsString| parse(&text))
+    OsStringValueParser::new().try_map(|text: OsString| {
+        parse(&text)
+            .map_err(|e| e.hints().iter().fold(e.to_string(), |text, hint| format!("{text}\nhint: {hint}")))
+    })
 }
 
 /// The location that a text names.

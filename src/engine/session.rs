@@ -30,6 +30,9 @@ use crate::library::{Queries, TABLE_FUNCTIONS};
 use crate::schema::TableSpec;
 use crate::store::{Database, Scanner};
 
+/// Files of a bucket that a statement reads at the same time, at least.
+const REMOTE_STREAMS: usize = 16;
+
 /// Limits of a session.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SessionOptions {
@@ -88,7 +91,10 @@ impl Session {
         let available = || std::thread::available_parallelism().map_or(1, Into::into);
         let threads = options.threads.unwrap_or_else(available).max(1);
         let scale = database.time_scale();
-        let context = context::new(threads, options.memory_limit, scale).map_err(failure::failed)?;
+        // Behind a network, each stream waits most of the time.
+        let streams =
+            if database.location().folder().is_none() { threads.max(REMOTE_STREAMS) } else { threads };
+        let context = context::new(streams, options.memory_limit, scale).map_err(failure::failed)?;
         let database = Arc::new(database);
         let catalog = Arc::new(Catalog::new(&database, &context, &queries, own));
         let stored = files_of(&database).map_err(failure::failed)?;

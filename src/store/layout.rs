@@ -109,9 +109,15 @@ pub(super) fn is_delta(path: &str) -> bool {
     parts.next().is_some_and(|name| table(name).is_some()) && parts.next() == Some(DELTA_LOG)
 }
 
-/// Whether a file belongs to a recording, or did.
+/// Whether a file of a bucket can be one that a writer made for a recording of the database, by its name:
+/// `TABLE/recording=…/part-00000.ID.parquet`, or a blob. What lies deeper is of somebody else.
 pub(super) fn is_part(path: &str) -> bool {
-    path.contains("/recording=") && !is_delta(path)
+    let mut folders = path.split('/');
+    let is_below = folders.next().is_some_and(|first| !first.is_empty())
+        && folders.next().is_some_and(|second| second.starts_with("recording="));
+    let writer = path.rsplit_once('/').and_then(|(_, name)| name.rsplit_once('-')?.1.split('.').nth(1));
+    let is_id = |id: &str| id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit());
+    is_below && number(path).is_some() && writer.is_some_and(is_id)
 }
 
 /// Where `path` is kept after the commit of that number took it out.
@@ -188,6 +194,19 @@ mod tests {
         assert_eq!((of(&commit(17)), of(&checkpoint(16, 1))), (Some((17, 0)), Some((16, 1))));
         for other in ["tip", "17.json", "00000000000000000017.0.checkpoint", "00000000000000000017.tmp"] {
             assert_eq!(number_in_log(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn files_of_others_are_no_parts() {
+        let id = Some("0123456789abcdef");
+        let own = part(&folder(DATA_EVENT, "a", Some("Core_0")).unwrap(), 3, id);
+        assert!(is_part(&own) && is_part(&blob(("state", "a-1", "ends.json"), 7, id).unwrap()), "{own}");
+        let nested = format!("sub.db/{own}");
+        for other in
+            [nested.as_str(), "btf_event/recording=a/mine.parquet", "btf_event/part-00000.parquet", "x"]
+        {
+            assert!(!is_part(other), "{other}");
         }
     }
 

@@ -106,9 +106,13 @@ impl Place {
         range_of(&mut file, range).map(Some).map_err(|e| Error::io("read", &self.path, e))
     }
 
-    /// The bytes of a file, one after the other.
+    /// The bytes of a file, one after the other, as many as there are.
     pub(super) fn reader(&self) -> Result<Box<dyn Read>> {
-        Ok(match self.source()? {
+        let mut place = self.clone();
+        if let Some(object) = &mut place.object {
+            object.bytes = None;
+        }
+        Ok(match place.source()? {
             Source::File(file) => Box::new(file),
             Source::Object(object) => Box::new(object.all()),
             Source::Fetched(_) => Box::new(io::empty()),

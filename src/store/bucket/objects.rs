@@ -32,6 +32,8 @@ const GAP: u64 = 256 << 10;
 const FILES: usize = 4;
 /// Objects that one request of a listing tells.
 const PAGE: usize = 1000;
+/// What a single piece has at least, in bytes, if there is as much before its end.
+const BEFORE: u64 = 64 << 10;
 /// Objects that are deleted at once.
 const DELETES: usize = 16;
 
@@ -59,8 +61,7 @@ impl Bucket {
     /// # Errors
     /// [`ErrorKind::Usage`] when it is no URL of an object store, or a setting is wrong.
     pub fn open(url: &str, remote: &Remote) -> Result<Self> {
-        let url = url.trim_end_matches('/').to_owned();
-        let (store, prefix) = client::connect(&url, &remote.settings)?;
+        let (store, prefix, url) = client::connect(url.trim_end_matches('/'), &remote.settings)?;
         let scratch = remote.scratch.clone();
         Ok(Self { url, store, prefix, io: Io::start()?, scratch, pieces: Pieces::default() })
     }
@@ -91,7 +92,7 @@ impl Bucket {
     /// The key of an object, by its name in the database.
     pub(crate) fn key(&self, name: &str) -> Result<Key> {
         let key = Key::parse(format!("{}/{name}", self.prefix)).map_err(StoreError::from);
-        key.map_err(|e| self.failed("name", name, e))
+        key.map_err(|e| self.failed("name", name, &e))
     }
 
     /// The content; `None` when there is no such object.
@@ -146,7 +147,7 @@ impl Bucket {
             return Ok(known);
         }
         let found = self.io.run(async move { fetch(&*store, &key, &ranges).await })?;
-        found.map_err(|e| self.failed("read", name, e))
+        found.map_err(|e| self.failed("read", name, &e))
     }
 
     /// The same for a task of the engine.
@@ -192,6 +193,10 @@ impl Bucket {
             return Ok((meta, range.clone(), bytes));
         }
         let (object, store) = (key.clone(), Arc::clone(&self.store));
+        // What is before a short piece, such as the length of a footer, is wanted next.
+        let with_before =
+            range.as_ref().map(|range| range.start.min(range.end.saturating_sub(BEFORE))..range.end);
+        let options = GetOptions { range: with_before.map(GetRange::Bounded).or(options.range), ..options };
         let (meta, found, bytes) = self
             .elsewhere(async move {
                 let found = store.get_opts(&object, options).await?;
@@ -199,10 +204,13 @@ impl Bucket {
                 Ok((meta, range, found.bytes().await?))
             })
             .await?;
-        if range.is_some() {
-            self.pieces.keep(key.as_ref(), found.start, &bytes, Some(meta.clone()));
+        let Some(range) = range else { return Ok((meta, found, bytes)) };
+        if found.end != range.end || bytes.len() as u64 != found.end - found.start {
+            return Err(too_short(key));
         }
-        Ok((meta, found, bytes))
+        self.pieces.keep(key.as_ref(), found.start, &bytes, Some(meta.clone()));
+        let begin = usize::try_from(range.start.saturating_sub(found.start)).unwrap_or(usize::MAX);
+        Ok((meta, range.start..found.end, bytes.slice(begin.min(bytes.len())..)))
     }
 
     async fn elsewhere<T: Send + 'static>(
@@ -234,7 +242,7 @@ impl Bucket {
             let all = store.list(Some(&prefix).filter(|prefix| !prefix.as_ref().is_empty()));
             all.take(most).try_collect::<Vec<_>>().await
         })?;
-        let found = found.map_err(|e| self.failed("list", folder, e))?;
+        let found = found.map_err(|e| self.failed("list", folder, &e))?;
         let of = |meta: ObjectMeta| {
             let name = meta.location.as_ref().strip_prefix(self.prefix.as_ref())?.trim_start_matches('/');
             Some(Object { name: name.to_owned(), bytes: meta.size, made_at: meta.last_modified.into() })
@@ -255,7 +263,7 @@ impl Bucket {
         match made {
             Ok(_) => Ok(Put::Made),
             Err(StoreError::AlreadyExists { .. } | StoreError::Precondition { .. }) => Ok(Put::Taken),
-            Err(e) => Err(self.failed("make", name, e)),
+            Err(e) => Err(self.failed("make", name, &e)),
         }
     }
 
@@ -263,7 +271,7 @@ impl Bucket {
     pub(in crate::store) fn put(&self, name: &str, content: Bytes) -> Result<()> {
         let (key, store) = (self.key(name)?, Arc::clone(&self.store));
         let made = self.io.run(async move { store.put(&key, content.into()).await })?;
-        made.map(drop).map_err(|e| self.failed("make", name, e))
+        made.map(drop).map_err(|e| self.failed("make", name, &e))
     }
 
     /// Makes objects of files, several at a time. Nobody else makes objects of these names.
@@ -280,7 +288,7 @@ impl Bucket {
             });
             futures::stream::iter(each).buffer_unordered(FILES).try_collect::<()>().await
         })?;
-        done.map_err(|(name, e)| self.failed("make", &name, e))
+        done.map_err(|(name, e)| self.failed("make", &name, &e))
     }
 
     /// Deletes objects; fine when they are gone already.
@@ -299,7 +307,7 @@ impl Bucket {
             });
             futures::stream::iter(each).buffer_unordered(DELETES).try_collect::<()>().await
         })?;
-        done.map_err(|e| self.failed("delete", "", e))
+        done.map_err(|e| self.failed("delete", "", &e))
     }
 
     fn unless_missing<T>(
@@ -311,17 +319,15 @@ impl Bucket {
         match found {
             Ok(found) => Ok(Some(found)),
             Err(StoreError::NotFound { .. }) => Ok(None),
-            Err(e) => Err(self.failed(doing, name, e)),
+            Err(e) => Err(self.failed(doing, name, &e)),
         }
     }
 
-    pub(in crate::store) fn failed(&self, doing: &str, name: &str, error: StoreError) -> Error {
-        let is_refused =
-            matches!(error, StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. });
-        let failed =
-            Error::new(ErrorKind::Io, format!("cannot {doing} '{}/{name}'", self.url)).because(error);
-        match is_refused {
-            true => failed.hint("credentials and the address come from the environment, e.g. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL"),
+    pub(in crate::store) fn failed(&self, doing: &str, name: &str, error: &StoreError) -> Error {
+        let failed = Error::new(ErrorKind::Io, format!("cannot {doing} '{}/{name}'", self.url))
+            .because(client::reason(error));
+        match client::is_refused(error) {
+            true => failed.hint(client::CREDENTIALS),
             false => failed,
         }
     }
@@ -332,7 +338,18 @@ async fn fetch(
     key: &Key,
     ranges: &[Range<u64>],
 ) -> object_store::Result<Vec<Bytes>> {
-    coalesce_ranges(ranges, |range| store.get_range(key, range), GAP).await
+    let found = coalesce_ranges(ranges, |range| store.get_range(key, range), GAP).await?;
+    // The engine takes it for granted that it gets what it asks for.
+    let is_whole = |(range, bytes): (&Range<u64>, &Bytes)| bytes.len() as u64 == range.end - range.start;
+    match ranges.iter().zip(&found).all(is_whole) {
+        true => Ok(found),
+        false => Err(too_short(key)),
+    }
+}
+
+fn too_short(key: &Key) -> StoreError {
+    let source = format!("'{key}' is shorter than the log of the database says, or an answer was cut off");
+    StoreError::Generic { store: "bucket", source: source.into() }
 }
 
 async fn put_file(store: &dyn ObjectStore, path: &Path, key: &Key) -> object_store::Result<()> {

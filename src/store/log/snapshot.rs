@@ -278,18 +278,22 @@ pub(in crate::store) fn tip(location: &Location) -> Result<u64> {
             newest
         }
     };
-    for _ in 0..STEPS {
-        if !is_there(tip + 1)? {
-            return Ok(tip);
+    loop {
+        for _ in 0..STEPS {
+            if !is_there(tip + 1)? {
+                return Ok(tip);
+            }
+            tip += 1;
         }
-        tip += 1;
+        let newest = numbers(location)?.into_iter().map(|(number, _)| number).max().unwrap_or(0);
+        if newest < tip {
+            let what = format!("there seems to be a commit {tip}, but the log does not list it");
+            return Err(Error::database(what)
+                .at(location.path())
+                .hint("does the address belong to an object store? Some answer whatever they are asked"));
+        }
+        tip = newest;
     }
-    let newest = numbers(location)?.into_iter().map(|(number, _)| number).max().unwrap_or(tip);
-    tip = tip.max(newest);
-    while is_there(tip + 1)? {
-        tip += 1;
-    }
-    Ok(tip)
 }
 
 /// The files of the log: the number of a commit, and the level of a checkpoint or 0, and the path.

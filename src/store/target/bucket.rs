@@ -13,6 +13,7 @@
 //! commit names, which a vacuum deletes. A number that was not noted, and a checkpoint that was not made,
 //! cost readers some requests.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -84,7 +85,7 @@ impl BucketTarget {
         let files = change.moves(&change.to_commit(base, base.head())?);
         let files: Vec<_> = files.into_iter().map(|(from, to)| (self.folder.path(&from), to)).collect();
         let committed = self.bucket.upload(&files).map_err(Outcome::NotMade);
-        let committed = committed.and_then(|()| self.publish(base, change, begun));
+        let committed = committed.and_then(|()| self.publish(base, change, &files, begun));
         match committed {
             Ok(number) => {
                 // What cannot be done now is not needed.
@@ -101,13 +102,28 @@ impl BucketTarget {
     }
 
     /// Steps 2 and 3; returns the number of the commit.
-    fn publish(&self, base: &Snapshot, change: &Change, begun: Instant) -> Result<u64, Outcome> {
+    fn publish(
+        &self,
+        base: &Snapshot,
+        change: &Change,
+        files: &[(PathBuf, String)],
+        begun: Instant,
+    ) -> Result<u64, Outcome> {
         let location = &self.location;
         let newer = tip(location).and_then(|tip| tip_without_conflict(location, base, change, tip));
         let mut head = newer.map_err(Outcome::NotMade)?.unwrap_or_else(|| base.head().clone());
         for losses in 0_u32.. {
             if begun.elapsed() > LONGEST_COMMIT {
                 let message = "the files were put into the bucket too long ago to be committed";
+                return Err(Outcome::NotMade(
+                    Error::database(message).hint("nothing was written; try again"),
+                ));
+            }
+            if let Some((_, first)) = files.first()
+                && !self.bucket.has(first).map_err(Outcome::NotMade)?
+            {
+                let message =
+                    "the files that were put into the bucket are gone: a vacuum took them for old ones";
                 return Err(Outcome::NotMade(
                     Error::database(message).hint("nothing was written; try again"),
                 ));
@@ -128,12 +144,16 @@ impl BucketTarget {
     fn make(&self, name: &str, json: &Bytes) -> Result<Option<Bytes>, Outcome> {
         let begun = Instant::now();
         loop {
-            let made = match self.bucket.put_new(name, json.clone()) {
-                Ok(Put::Made) => return Ok(None),
-                Ok(Put::Taken) => self.bucket.content(name),
-                Err(e) => Err(e),
+            let made = self.bucket.put_new(name, json.clone());
+            if let Ok(Put::Made) = made {
+                return Ok(None);
+            }
+            // Only the content tells whose it is, also when the answer was lost.
+            let found = match (self.bucket.content(name), made) {
+                (Ok(None), Err(e)) => Err(e),
+                (found, _) => found,
             };
-            match made {
+            match found {
                 Ok(Some(content)) if content == *json => return Ok(None),
                 Ok(Some(content)) => return Ok(Some(content)),
                 // A bucket that does not have what it says it has will have it soon.
