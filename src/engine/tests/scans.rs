@@ -53,6 +53,19 @@ fn partition_values_leave_files_unread() {
     assert_eq!(rows(&session, "SELECT count(*) FROM data_event WHERE recording = 'none'"), ["0"]);
 }
 
+/// What is known of one aggregate must not leave out rows that another one needs: the least `time` is in the
+/// file that is read first, the greatest name in another one.
+#[test]
+fn an_aggregate_leaves_no_row_out_for_another_one() {
+    let (_dir, session) = big();
+    let sql = "SELECT max(recording || core), min(time) FROM data_event";
+    let plan = explain(&session, sql);
+    assert!(!plan.contains("DynamicFilter"), "{plan}");
+    for _ in 0..20 {
+        assert_eq!(rows(&session, sql), ["bCore_1 0"]);
+    }
+}
+
 #[test]
 fn a_time_window_reads_only_its_files_and_pages() {
     let (_dir, session) = big();
