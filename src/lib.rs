@@ -176,6 +176,7 @@ pub use crate::formats::{
 };
 pub use crate::input::{Piece, Source};
 pub use crate::ops::ingest::{Report, ingest};
+#[cfg(feature = "engine")]
 pub use crate::ops::map_again::map_again;
 pub use crate::ops::{Control, IngestOptions, Progress, RecordingSummary, remove, summary};
 pub use crate::options::{OptionSpec, OptionValues};

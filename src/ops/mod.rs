@@ -23,6 +23,7 @@ mod ingest_options;
 mod keep;
 mod labels;
 pub mod map;
+#[cfg(feature = "engine")]
 pub mod map_again;
 mod mapped;
 #[cfg(feature = "engine")]
