@@ -3,11 +3,10 @@
 mod balance_scans;
 mod check_arithmetic;
 mod dictionary_scans;
-mod filter_pushdown;
+mod fences;
 mod find_as_of_joins;
 mod use_operators;
 
-use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -19,7 +18,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use balance_scans::balance_scans;
 pub(super) use check_arithmetic::CheckArithmetic;
 use dictionary_scans::dictionary_scans;
-use filter_pushdown::Fenced;
+use fences::Fenced;
 pub(super) use find_as_of_joins::FindAsOfJoins;
 pub(crate) use use_operators::AssumedOrder;
 use use_operators::use_operators;
@@ -61,12 +60,7 @@ pub(super) fn with_ours(
         Arc::new(Rule("DictionaryScans", |plan, _| dictionary_scans(plan))),
     ];
     let is_ours = |name: &str| added.iter().any(|rule| rule.name() == name);
-    let sound = |rule: &Arc<dyn PhysicalOptimizerRule + Send + Sync>| -> Arc<dyn PhysicalOptimizerRule + Send + Sync> {
-        let is_fenced = (rule.as_ref() as &dyn Any).is::<Fenced>();
-        let moves_filters = rule.name().starts_with("FilterPushdown");
-        if moves_filters && !is_fenced { Arc::new(Fenced(Arc::clone(rule))) } else { Arc::clone(rule) }
-    };
-    let mut rules: Rules = rules.iter().filter(|r| !is_ours(r.name())).map(sound).collect();
+    let mut rules: Rules = rules.iter().filter(|r| !is_ours(r.name())).map(Fenced::if_needed).collect();
     let before = rules.iter().position(|r| r.name() == "EnsureRequirements").unwrap_or(0);
     rules.splice(before..before, added);
     rules

@@ -1,8 +1,8 @@
 //! What a scan reads: only the files and pages it has to, in order, exactly those of the log.
 
-use super::fixture::{accesses, begin, empty, open, put};
+use super::fixture::{accesses, begin, empty, open, open_with, put};
 use super::rows;
-use crate::engine::Session;
+use crate::engine::{Session, SessionOptions};
 use crate::schema::tables;
 use tempfile::TempDir;
 
@@ -162,4 +162,35 @@ fn the_first_rows_are_those_of_the_first_file() {
     // Not if an order is required.
     let last = "SELECT seq FROM data_event ORDER BY time DESC LIMIT 1";
     assert_eq!(rows(&session, last), ["59999"]);
+}
+
+/// What is asked of the rows of a limit does not decide which rows these are.
+#[test]
+fn a_limit_comes_before_what_is_above_it() {
+    let (dir, _) = empty();
+    let mut tx = begin(&dir.path().join("db"));
+    tx.set_recording("r", Some(0), Some(900)).unwrap();
+    // Three files, the second one with the first times.
+    for (from, to) in [(5_000, 10_000), (0, 5_000), (20_000, 25_000)] {
+        put(&mut tx, tables::DATA_EVENT, "r", Some("c"), &accesses(from, to));
+    }
+    tx.commit().unwrap();
+    let last = "(SELECT time FROM data_event ORDER BY time DESC LIMIT 1)";
+    let early = |rows: u32| format!("(SELECT * FROM data_event ORDER BY time, seq LIMIT {rows})");
+    let stored = |rows: u32| format!("(SELECT * FROM data_event LIMIT {rows})");
+    let cases = [
+        (format!("SELECT seq FROM {} ORDER BY seq DESC LIMIT 2", stored(7000)), "9999 9998"),
+        (format!("SELECT seq FROM {} ORDER BY time DESC LIMIT 2", early(7000)), "6999 6998"),
+        (format!("SELECT seq FROM {} ORDER BY seq + 0 DESC LIMIT 2", early(7000)), "6999 6998"),
+        (format!("SELECT count(*) FROM {} a JOIN {last} b ON a.time = b.time", early(5001)), "0"),
+        (format!("SELECT count(*) FROM {} a JOIN {last} b ON a.time = b.time", stored(10_001)), "0"),
+        (format!("SELECT count(*) FROM {} a JOIN {last} b ON a.time = b.time", stored(10)), "0"),
+        (format!("SELECT min(seq), max(seq) FROM {} WHERE seq > 3", early(9)), "4 8"),
+    ];
+    for threads in [1, 2, 5] {
+        let session = open_with(dir.path(), SessionOptions { threads: Some(threads), memory_limit: None });
+        for (sql, expected) in &cases {
+            assert_eq!(rows(&session, sql).join(" "), *expected, "{threads} threads: {sql}");
+        }
+    }
 }
