@@ -87,7 +87,22 @@ fn table(random: &mut Random, alias: &str) -> Relation {
     };
     let mut columns: Vec<_> = integers.iter().map(|c| (qualified(c), Type::Integer)).collect();
     columns.extend(texts.iter().map(|c| (qualified(c), Type::Text)));
-    Relation { sql: format!("{name} {alias}"), columns, order: order.iter().map(|c| qualified(c)).collect() }
+    // All rows, or the first ones in an order that leaves no choice.
+    let sql = match random.chance(20) {
+        false => format!("{name} {alias}"),
+        true => {
+            let mut sort: Vec<String> = order.iter().map(|c| (*c).to_owned()).collect();
+            if random.chance(70) {
+                sort.insert(0, leading(random, integers));
+            }
+            format!(
+                "(SELECT * FROM {name} ORDER BY {} LIMIT {}) {alias}",
+                ordered(&sort),
+                1 + random.below(200)
+            )
+        }
+    };
+    Relation { sql, columns, order: order.iter().map(|c| qualified(c)).collect() }
 }
 
 impl Relation {
@@ -274,6 +289,12 @@ fn ordered(order: &[String]) -> String {
     order.iter().map(|c| format!("{c} NULLS LAST")).collect::<Vec<_>>().join(", ")
 }
 
+/// One of the columns, up or down.
+fn leading<C: AsRef<str>>(random: &mut Random, of: &[C]) -> String {
+    let column = of[random.below(of.len() as u64) as usize].as_ref();
+    format!("{column}{}", random.pick(&["", " DESC"]))
+}
+
 fn rows(random: &mut Random, of: &Relation) -> String {
     let mut columns: Vec<String> = of.order.clone();
     for _ in 0..=random.below(3) {
@@ -282,14 +303,16 @@ fn rows(random: &mut Random, of: &Relation) -> String {
             Type::Text => text(random, of, 2),
         });
     }
+    let mut sort = of.order.clone();
+    if random.chance(50) {
+        let integers: Vec<_> = of.columns.iter().filter(|c| c.1 == Type::Integer).map(|c| &c.0).collect();
+        sort.insert(0, leading(random, &integers));
+    }
     let limit = match random.below(4) {
-        0 => format!(" ORDER BY {} LIMIT {}", ordered(&of.order), 1 + random.below(30)),
-        1 => format!(
-            " ORDER BY {} LIMIT {} OFFSET {}",
-            ordered(&of.order),
-            1 + random.below(30),
-            random.below(40)
-        ),
+        0 => format!(" ORDER BY {} LIMIT {}", ordered(&sort), 1 + random.below(30)),
+        1 => {
+            format!(" ORDER BY {} LIMIT {} OFFSET {}", ordered(&sort), 1 + random.below(30), random.below(40))
+        }
         _ => String::new(),
     };
     let distinct = if limit.is_empty() && random.chance(25) {
