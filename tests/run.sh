@@ -2,7 +2,7 @@
 # The one test command. Installs what is missing, then runs every check, or the ones that are named:
 #
 #   tests/run.sh                    all of them, in this order: format lint docs test doctest deny fuzz demo
-#                                   interop remote browser bench
+#                                   interop remote browser bench cluster
 #   tests/run.sh lint test          two of them
 #
 # Needs the Rust toolchain and the network of the package registries; as root it installs Debian packages, else it
@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-steps=(format lint docs test doctest deny fuzz demo interop remote browser bench)
+steps=(format lint docs test doctest deny fuzz demo interop remote browser bench cluster)
 target=${CARGO_TARGET_DIR:-target}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -136,6 +136,20 @@ step_bench() {
     debian 'command -v gzip' gzip
     cargo build --quiet --locked
     benches/run --small --binary "$target/debug/btfdb"
+}
+
+# The feature cluster: its unit tests, and a cluster of processes. The engine is built once more, because of it.
+step_cluster() {
+    debian 'python3 -c "import ensurepip, venv"' python3 python3-venv
+    tool cargo-nextest '^0.9'
+    local python=$target/interop/bin/python
+    [[ -x $python ]] || python3 -m venv "$target/interop"
+    "$python" -m pip install --quiet --disable-pip-version-check -r tests/remote.txt
+    cargo nextest run --locked --features cluster --lib -E 'test(cluster)'
+    BTFDB_STATEMENTS=200 BTFDB_STATEMENTS_FROM=700000 BTFDB_STATEMENTS_TO=$work/on_cluster \
+        cargo test --quiet --locked --features cluster --lib random_statements_have_the_same_rows
+    cargo build --quiet --locked --features cluster
+    "$python" tests/cluster.py "$target/debug/btfdb" --statements "$work/on_cluster" --kills 2
 }
 
 # ---- run them ------------------------------------------------------------------------------------------------

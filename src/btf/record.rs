@@ -2,7 +2,7 @@
 //! produce it, `check` and `compare` judge it. The events of the mappers are [`super::Event`].
 
 use crate::error::Result;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The octuple of the thesis, equation 2.1, as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Record<'a> {
 }
 
 /// Where a record is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Place {
     /// Number of the event within its recording, from 0, in the order of the file.
     pub seq: i64,

@@ -8,10 +8,10 @@ mod links;
 pub(crate) use follow::{Cause, Event, Follower, Occurrence};
 pub(crate) use links::{Link, Links};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A chain of system events: `[[chain]]` in a TOML file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chain {
     /// Its name in SQL, metrics and reports.
     pub name: String,
@@ -22,7 +22,7 @@ pub struct Chain {
 }
 
 /// A step of a chain: system events of one kind.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChainStep {
     /// The entity that it happens to.
@@ -56,8 +56,8 @@ fn quoted(text: &str) -> String {
 
 /// Which event of the previous step is the cause of a step, where the trace does not name it: the latest one,
 /// of all or of its own instance.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", rename_all = "lowercase")]
 pub enum Instance {
     /// The latest one of all: a reader gets what was written last.
     #[default]

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::entities::Key;
 use super::rules::{Id, RULES, Rule};
 use crate::btf::spec::{ActionRule, EntityType, Version};
@@ -11,7 +13,7 @@ use crate::btf::{Place, Record};
 use crate::diagnostics::{Severity, excerpt};
 
 /// The result of a check.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// The version that the trace was checked against.
     pub version: Version,
@@ -49,8 +51,9 @@ impl Report {
 }
 
 /// A rule that was violated.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
+    #[serde(serialize_with = "id_of", deserialize_with = "rule_of")]
     pub rule: &'static Rule,
     /// How often.
     pub count: u64,
@@ -67,7 +70,7 @@ impl Finding {
     pub const WORDS: usize = 64;
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Occurrence {
     /// Its place; for a line that is not an event, `seq` is the number of events before it.
     pub place: Place,
@@ -77,6 +80,17 @@ pub struct Occurrence {
     pub message: String,
     /// The line in BTF, escaped and shortened; empty if something is missing.
     pub text: String,
+}
+
+/// A rule is passed on by its name.
+fn id_of<S: Serializer>(rule: &&'static Rule, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(rule.id)
+}
+
+fn rule_of<'de, D: Deserializer<'de>>(from: D) -> Result<&'static Rule, D::Error> {
+    let id = String::deserialize(from)?;
+    let rule = RULES.iter().find(|rule| rule.id == id);
+    rule.ok_or_else(|| serde::de::Error::custom(format!("there is no rule '{id}'")))
 }
 
 /// Rules that concern Grasp traces only.

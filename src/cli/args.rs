@@ -21,6 +21,15 @@ pub struct Limits {
     pub memory_limit: Option<String>,
 }
 
+/// A cluster that does the work.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ClusterArg {
+    /// Let a cluster do the work, whose scheduler is there: for many recordings. It reads the database
+    /// itself, so this is a URL, or a folder that all its machines have (docs/scale.md).
+    #[arg(long, value_name = "HOST:PORT")]
+    pub cluster: Option<String>,
+}
+
 /// SQL of the user.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SqlPath {

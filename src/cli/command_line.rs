@@ -1,5 +1,7 @@
 //! The command line: the list of commands. Not their arguments, which are declared in `commands`.
 
+#[cfg(feature = "cluster")]
+use super::commands::cluster;
 use super::commands::{
     check, compare, demo, export, help, ingest, manage, map, metrics, model, plot, query, simulate,
 };
@@ -52,6 +54,10 @@ pub enum Command {
     Remove(manage::RemoveArgs),
     Vacuum(manage::VacuumArgs),
     Publish(manage::PublishArgs),
+    #[cfg(feature = "cluster")]
+    Scheduler(cluster::SchedulerArgs),
+    #[cfg(feature = "cluster")]
+    Executor(cluster::ExecutorArgs),
     Demo(demo::DemoArgs),
     Completions(help::CompletionsArgs),
     Man(help::ManArgs),

@@ -7,6 +7,7 @@ mod commands;
 mod declared;
 mod location;
 mod memory;
+mod on_cluster;
 mod progress;
 mod shell;
 mod signals;

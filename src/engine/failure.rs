@@ -35,6 +35,11 @@ pub(super) fn syntax(message: &str, sql: &str, place: Option<Place>) -> Error {
 
 /// What the engine reported while it planned or ran `sql`; `relations` are the names of the tables and views.
 pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[String]) -> Error {
+    // An executor has said it as it has to be said.
+    #[cfg(feature = "cluster")]
+    if let Some(of_task) = super::cluster::of_task(&error.to_string()) {
+        return of_task;
+    }
     if let Some(of_store) = of_store(error) {
         return Error::new(of_store.kind(), of_store.to_string()).hint(VERIFY);
     }

@@ -6,6 +6,8 @@
 mod cast_names;
 mod catalog;
 mod chains;
+#[cfg(feature = "cluster")]
+pub(crate) mod cluster;
 mod context;
 mod definitions;
 mod events;

@@ -1,9 +1,10 @@
 //! The values of parameters of a statement. Not for what a parameter means.
 
 use datafusion::common::ScalarValue;
+use serde::{Deserialize, Serialize};
 
 /// The value of a parameter, written `$NAME` in SQL.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Param {
     /// An integer; times are ticks.
     Int(i64),

@@ -10,12 +10,17 @@ use arrow::array::{AsArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Schema};
 use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
+use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{DdlStatement, LogicalPlan};
+#[cfg(feature = "cluster")]
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionContext;
 use futures::StreamExt;
 use futures::future::{AbortHandle, Abortable};
 
 use super::catalog::Catalog;
+#[cfg(feature = "cluster")]
+use super::cluster::{Asked, Fragment, RunFragment, distributed, fragment_plan};
 use super::context::{CATALOG, SCHEMA};
 use super::definitions;
 use super::failure;
@@ -23,6 +28,7 @@ use super::param::Param;
 use super::plan::{Planned, planned};
 use super::result_stream::{Message, ResultStream};
 use super::runtime::{Runtime, STACK};
+use super::sql::Names;
 use super::statement::{Statement, split};
 use super::time_columns::times;
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
@@ -39,11 +45,21 @@ pub(super) struct Runner {
     relations: Arc<[String]>,
     /// Statements stop soon after it becomes true.
     pub interrupt: Arc<AtomicBool>,
+    /// Who runs fragments of statements, in place of this process.
+    #[cfg(feature = "cluster")]
+    pub cluster: Option<Arc<dyn RunFragment>>,
 }
 
 impl Runner {
     pub fn new(context: SessionContext, runtime: Runtime, relations: Arc<[String]>) -> Self {
-        Self { context, runtime: Arc::new(runtime), relations, interrupt: Arc::default() }
+        Self {
+            context,
+            runtime: Arc::new(runtime),
+            relations,
+            interrupt: Arc::default(),
+            #[cfg(feature = "cluster")]
+            cluster: None,
+        }
     }
 
     /// The same runner over another context.
@@ -92,17 +108,35 @@ impl Runner {
         params: &[(&str, Param)],
         limit: Option<usize>,
     ) -> Result<ResultStream> {
-        let params = params.iter().map(|(n, v)| ((*n).to_owned(), ScalarValue::from(v.clone()))).collect();
-        let (sender, messages) = sync_channel(PREFETCHED_BATCHES);
-        let (abort, registration) = AbortHandle::new_pair();
-        let job = Job {
+        self.start(Job {
             context: self.context.clone(),
             runtime: Arc::clone(&self.runtime),
             sql: statement.in_place(),
-            params,
+            params: params.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
             limit,
             relations: Arc::clone(&self.relations),
-        };
+            #[cfg(feature = "cluster")]
+            on: self.cluster.clone().map_or(On::Process, On::Cluster),
+        })
+    }
+
+    /// Runs a fragment of a statement on the recordings of the session, as an executor does.
+    #[cfg(feature = "cluster")]
+    pub fn run_fragment(&self, asked: &Asked, fragment: &Fragment) -> Result<ResultStream> {
+        self.start(Job {
+            context: self.context.clone(),
+            runtime: Arc::clone(&self.runtime),
+            sql: asked.sql.clone(),
+            params: asked.params.clone(),
+            limit: asked.limit,
+            relations: Arc::clone(&self.relations),
+            on: On::Fragment(fragment.clone()),
+        })
+    }
+
+    fn start(&self, job: Job) -> Result<ResultStream> {
+        let (sender, messages) = sync_channel(PREFETCHED_BATCHES);
+        let (abort, registration) = AbortHandle::new_pair();
         let work = move || {
             let runtime = Arc::clone(&job.runtime);
             let send = sender.clone();
@@ -136,41 +170,85 @@ struct Job {
     context: SessionContext,
     runtime: Arc<Runtime>,
     sql: String,
-    params: Vec<(String, ScalarValue)>,
+    params: Vec<(String, Param)>,
     limit: Option<usize>,
     relations: Arc<[String]>,
+    #[cfg(feature = "cluster")]
+    on: On,
+}
+
+/// Who runs what of a statement.
+#[cfg(feature = "cluster")]
+enum On {
+    /// This process, all of it.
+    Process,
+    /// A cluster, its fragments; this process, the rest.
+    Cluster(Arc<dyn RunFragment>),
+    /// This process, one fragment of it.
+    Fragment(Fragment),
 }
 
 impl Job {
     async fn execute(&self, sender: &SyncSender<Message>) -> Result<(), DataFusionError> {
+        #[cfg(feature = "cluster")]
+        if let On::Fragment(fragment) = &self.on {
+            return self.execute_fragment(fragment, sender).await;
+        }
         let Planned { mut plan, names, summarize } = planned(&self.context.state(), &self.sql).await?;
         let used = plan.get_parameter_names()?;
         let used = used.iter().map(|name| name.trim_start_matches('$').to_owned()).collect();
         if !self.params.is_empty() {
-            plan = plan.with_param_values(ParamValues::from(self.params.clone()))?;
+            let values =
+                self.params.iter().map(|(name, value)| (name.clone(), ScalarValue::from(value.clone())));
+            plan = plan.with_param_values(ParamValues::from(values.collect::<Vec<_>>()))?;
         }
         if let LogicalPlan::Ddl(statement) = plan {
             return self.change(statement, used, sender).await;
+        }
+        #[cfg(feature = "cluster")]
+        if let Some(rest) = self.on_cluster(&plan).await? {
+            let times = if summarize { Vec::new() } else { times(&plan) };
+            let stream = execute_stream(rest, self.context.task_ctx())?;
+            return send(sender, stream, (&names, times, used)).await;
         }
         let mut frame = self.context.execute_logical_plan(plan).await?;
         let times = if summarize { Vec::new() } else { times(frame.logical_plan()) };
         if let (Some(limit), true) = (self.limit, gives_rows(frame.logical_plan())) {
             frame = frame.limit(0, Some(limit))?;
         }
-        let mut stream = frame.execute_stream().await?;
-        let schema = names.rename(&stream.schema());
-        if sender.send(Message::Planned { schema: Arc::clone(&schema), times, used }).is_err() {
-            return Ok(());
+        send(sender, frame.execute_stream().await?, (&names, times, used)).await
+    }
+
+    /// What is left of a statement for this process, if a cluster runs some of it.
+    #[cfg(feature = "cluster")]
+    async fn on_cluster(
+        &self,
+        plan: &LogicalPlan,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>, DataFusionError> {
+        let On::Cluster(cluster) = &self.on else { return Ok(None) };
+        // What statements of the session made is not in the database.
+        let schemas = self.context.catalog(CATALOG).and_then(|catalog| catalog.schema(SCHEMA));
+        let catalog = schemas.as_ref().and_then(|schema| schema.downcast_ref::<Catalog>());
+        if !gives_rows(plan) || catalog.is_none_or(|catalog| !catalog.own().names().is_empty()) {
+            return Ok(None);
         }
-        while let Some(batch) = stream.next().await {
-            let (_, columns, rows) = batch?.into_parts();
-            let options = RecordBatchOptions::new().with_row_count(Some(rows));
-            let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options)?;
-            if sender.send(Message::Batch(batch)).is_err() {
-                return Ok(());
-            }
-        }
-        Ok(())
+        let asked = Asked { sql: self.sql.clone(), params: self.params.clone(), limit: self.limit };
+        let state = self.context.state();
+        let optimized = asked.optimized(&state, plan.clone())?;
+        distributed(&state, optimized, (cluster, &Arc::new(asked))).await
+    }
+
+    /// Runs one fragment of the statement.
+    #[cfg(feature = "cluster")]
+    async fn execute_fragment(
+        &self,
+        fragment: &Fragment,
+        sender: &SyncSender<Message>,
+    ) -> Result<(), DataFusionError> {
+        let asked = Asked { sql: self.sql.clone(), params: self.params.clone(), limit: self.limit };
+        let plan = fragment_plan(&self.context, &asked, fragment).await?;
+        let stream = execute_stream(plan, self.context.task_ctx())?;
+        send(sender, stream, (&Names::default(), Vec::new(), Vec::new())).await
     }
 
     /// Makes or drops a view or table of the session. The result has no columns.
@@ -190,9 +268,31 @@ impl Job {
     }
 }
 
+/// Sends the rows of a statement: `names` of its columns, which of them are times, and the parameters it
+/// used.
+async fn send(
+    sender: &SyncSender<Message>,
+    mut stream: SendableRecordBatchStream,
+    (names, times, used): (&Names, Vec<bool>, Vec<String>),
+) -> Result<(), DataFusionError> {
+    let schema = names.rename(&stream.schema());
+    if sender.send(Message::Planned { schema: Arc::clone(&schema), times, used }).is_err() {
+        return Ok(());
+    }
+    while let Some(batch) = stream.next().await {
+        let (_, columns, rows) = batch?.into_parts();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options)?;
+        if sender.send(Message::Batch(batch)).is_err() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
 /// The error, with the parameters that are texts, if it complains about a text, and with one that is nearly
 /// the one that has no value.
-fn with_params(error: Error, params: &[(String, ScalarValue)]) -> Error {
+fn with_params(error: Error, params: &[(String, Param)]) -> Error {
     let text = error.to_string();
     if let Some(missing) = failure::without_value(&text) {
         let near = did_you_mean(missing, params.iter().map(|(name, _)| name.as_str()));
@@ -205,7 +305,7 @@ fn with_params(error: Error, params: &[(String, ScalarValue)]) -> Error {
         return error;
     }
     params.iter().fold(error, |error, (name, value)| match value {
-        ScalarValue::Utf8View(Some(text)) => {
+        Param::Text(text) => {
             error.hint(format!("${name} is the text '{text}'; a time is a number with a unit, e.g. 10ms"))
         }
         _ => error,

@@ -10,6 +10,8 @@ use datafusion::prelude::SessionContext;
 
 use super::catalog::Catalog;
 use super::chains::Chains;
+#[cfg(feature = "cluster")]
+use super::cluster::{Asked, Fragment, RunFragment};
 use super::context::{self, CATALOG, Reservation, SCHEMA};
 use super::files::{Folder, ReadFile};
 use super::optimizer::AssumedOrder;
@@ -133,6 +135,23 @@ impl Session {
     pub fn with_chains(self, chains: &[Chain]) -> Result<Self> {
         self.chains.set(chains)?;
         Ok(self)
+    }
+
+    /// From now on, a cluster runs the fragments of statements, and this process only the rest of them.
+    #[cfg(feature = "cluster")]
+    #[must_use]
+    pub(crate) fn with_cluster(mut self, cluster: Arc<dyn RunFragment>) -> Self {
+        self.runner.cluster = Some(cluster);
+        self
+    }
+
+    /// Runs a fragment of a statement on the recordings of this session, as an executor does.
+    ///
+    /// # Errors
+    /// Those of the statement; when its plan is another one here.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn run_fragment(&self, asked: &Asked, fragment: &Fragment) -> Result<ResultStream> {
+        self.runner.run_fragment(asked, fragment)
     }
 
     /// From now on, `table` has only the rows for which a condition in SQL over its columns is true.

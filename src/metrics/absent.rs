@@ -1,7 +1,8 @@
 //! Why metrics have no samples of names that something has. Not whether anything has them (see `known`), and
 //! not what is sampled.
 
-use super::evaluate::{MetricFilter, summaries};
+use super::evaluate::summaries;
+use super::filter::MetricFilter;
 use super::known::is_of;
 use crate::engine::Session;
 use crate::error::Result;

@@ -4,11 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::samples::Key;
 use super::statistics::Samples;
 
 /// How recordings are taken together.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Across {
     /// All of them.
     All,

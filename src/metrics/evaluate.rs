@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use arrow::array::RecordBatch;
 
 use super::across::{Across, Together, taken_together};
+use super::filter::MetricFilter;
 use super::histogram::Bin;
 use super::known::{check_entity, is_of};
 use super::samples::{Collector, CoreGap, Key, Span};
@@ -13,30 +14,13 @@ use super::statistics::{Samples, Statistics};
 use super::summary::{Histogram, Line, Shape, summary};
 use crate::engine::{AssumedOrder, Param, ResultStream, Session, is_out_of_order};
 use crate::error::{Error, Result};
-use crate::library::{Fold, Metric};
+use crate::library::{Fold, Metric, Queries};
 use crate::pipeline::fan_out;
+#[cfg(feature = "cluster")]
+use crate::schema::result::column;
 use crate::schema::result::{Integers, Texts, columns};
 use crate::selection::pattern;
 use crate::time::TimeWindows;
-
-/// The part of a database that metrics are computed from.
-#[derive(Debug, Clone, Default)]
-pub struct MetricFilter {
-    /// One recording; `None`: all, separately.
-    pub recording: Option<String>,
-    /// Names of tasks, interrupt service routines, runnables or cores, separated by commas, or patterns with
-    /// `*` and `?`; `None`: all.
-    pub entity: Option<String>,
-    /// Start of the window, in ticks. A sample belongs to the window of its `at`; loads are clipped.
-    pub from: Option<i64>,
-    /// End of the window, in ticks, not part of it.
-    pub to: Option<i64>,
-    /// A line for each of these windows instead of one for the whole time. The first and the last window only
-    /// count what is also within `from` and `to`.
-    pub windows: Option<TimeWindows>,
-    /// Several recordings as one; `None`: each by itself.
-    pub across: Option<Across>,
-}
 
 /// Computes metrics; without names, all of them. One row per metric, recording and entity (and core, for
 /// loads; and window, where there are windows), in the order of the names or of the list, then by recording,
@@ -59,8 +43,12 @@ pub struct MetricFilter {
 /// [`crate::error::ErrorKind::Usage`] when there is no such metric, recording or entity, or a metric cannot
 /// be divided into windows, otherwise as [`Session::run`].
 pub fn summaries(session: &Session, names: &[String], filter: &MetricFilter) -> Result<RecordBatch> {
-    let plain = |samples: Samples| (samples.finish(), Vec::new());
-    summary(&lines(session, names, filter, plain)?, shape(filter, false))
+    summary(&asked_lines(session, names, filter, plain)?, Shape::of(filter, false))
+}
+
+/// Only the statistics of a line.
+pub(super) fn plain(samples: Samples) -> (Statistics, Vec<Bin>) {
+    (samples.finish(), Vec::new())
 }
 
 /// As [`summaries`] for one metric, with two more columns: the number of samples less than `lower` (`below`),
@@ -73,64 +61,107 @@ pub fn summary_within(
     upper: f64,
 ) -> Result<RecordBatch> {
     let against = |samples: Samples| (samples.finish_within(lower, upper), Vec::new());
-    summary(&lines(session, &[name.to_owned()], filter, against)?, shape(filter, true))
-}
-
-fn shape(filter: &MetricFilter, bounds: bool) -> Shape {
-    let by_label = matches!(filter.across, Some(Across::Label(_)));
-    Shape { windows: filter.windows.is_some(), bounds, across: filter.across.is_some(), by_label }
+    summary(&asked_lines(session, &[name.to_owned()], filter, against)?, Shape::of(filter, true))
 }
 
 /// The distribution of the samples of metrics: a histogram per line of [`summaries`] without windows.
 pub fn histograms(session: &Session, names: &[String], filter: &MetricFilter) -> Result<Vec<Histogram>> {
     let filter = MetricFilter { windows: None, ..filter.clone() };
-    let lines = lines(session, names, &filter, Samples::finish_with_bins)?;
+    let lines = asked_lines(session, names, &filter, Samples::finish_with_bins)?;
     Ok(lines.into_iter().map(Line::into_histogram).collect())
 }
 
-fn lines<'a>(
+/// The chosen metrics, in the order of the names; all of them if there are no names.
+pub(super) fn chosen<'q>(queries: &'q Queries, names: &[String]) -> Result<Vec<&'q Metric>> {
+    if names.is_empty() {
+        return Ok(queries.metrics().iter().collect());
+    }
+    let mut chosen: Vec<&Metric> = Vec::new();
+    for name in names {
+        let metric = queries.metric(name)?;
+        if chosen.iter().all(|m| m.name != metric.name) {
+            chosen.push(metric);
+        }
+    }
+    Ok(chosen)
+}
+
+/// A filter that was compared with what a database has.
+pub(crate) struct Asked {
+    /// With the handlers that a name stands for.
+    pub filter: MetricFilter,
+    /// The names that were asked for.
+    list: Option<String>,
+}
+
+impl Asked {
+    /// Fails for recordings and windows that the database does not have.
+    pub fn new(session: &Session, filter: &MetricFilter) -> Result<Self> {
+        session.database().check_recording(filter.recording.as_deref())?;
+        session.database().check_window(filter.recording.as_deref(), filter.from, filter.to)?;
+        filter.windows.map_or(Ok(()), TimeWindows::check).map_err(Error::usage)?;
+        let list = filter.entity.clone();
+        let entity = list.as_deref().map(|list| with_handlers(session, list)).transpose()?;
+        Ok(Self { filter: MetricFilter { entity, ..filter.clone() }, list })
+    }
+
+    /// Fails for a name that nothing has. `entities`: those of the lines.
+    pub fn check<'e>(
+        &self,
+        session: &Session,
+        entities: &(impl Iterator<Item = &'e str> + Clone),
+    ) -> Result<()> {
+        let Some(list) = &self.list else { return Ok(()) };
+        let has_line = |word: &str| entities.clone().any(|entity| is_of(word, entity));
+        check_entity(session, self.filter.recording.as_deref(), list, has_line)
+    }
+}
+
+#[cfg(feature = "cluster")]
+impl Asked {
+    /// As [`Asked::check`], for the rows of a summary.
+    pub fn check_rows(&self, session: &Session, rows: &RecordBatch) -> Result<()> {
+        let entities: Texts = column(rows, "entity")?;
+        self.check(session, &(0..rows.num_rows()).map(|row| entities.value(row)))
+    }
+}
+
+fn asked_lines<'a>(
     session: &'a Session,
     names: &[String],
     filter: &MetricFilter,
     finish: impl Fn(Samples) -> (Statistics, Vec<Bin>) + Sync,
 ) -> Result<Vec<Line<'a>>> {
-    let mut chosen: Vec<&Metric> = Vec::new();
-    for name in names {
-        let metric = session.queries().metric(name)?;
-        if chosen.iter().all(|m| m.name != metric.name) {
-            chosen.push(metric);
-        }
-    }
-    if names.is_empty() {
-        chosen = session.queries().metrics().iter().collect();
-    }
-    session.database().check_recording(filter.recording.as_deref())?;
-    session.database().check_window(filter.recording.as_deref(), filter.from, filter.to)?;
-    filter.windows.map_or(Ok(()), TimeWindows::check).map_err(Error::usage)?;
-    let asked = filter.entity.as_deref();
-    let entity = asked.map(|list| with_handlers(session, list)).transpose()?;
-    let filter = &MetricFilter { entity, ..filter.clone() };
+    let chosen = chosen(session.queries(), names)?;
+    let asked = Asked::new(session, filter)?;
     let mut lines = Vec::new();
     for metric in chosen {
-        let samples = samples(session, metric, filter)?;
-        let samples: Vec<(Key, Together)> = match &filter.across {
-            Some(across) => taken_together(samples, across, metric.per_core),
-            None => {
-                let alone = |samples| Together { samples, ..Together::default() };
-                samples.into_iter().map(|(key, samples)| (key, alone(samples))).collect()
-            }
-        };
-        let finish = |Together { samples, origin }| (finish(samples), origin);
-        let samples = finished(samples, session.threads(), &finish)?;
-        let line = |(key, ((statistics, bins), origin))| Line { metric, key, statistics, bins, origin };
-        lines.extend(samples.into_iter().map(line));
+        let samples = samples(session, metric, &asked.filter)?;
+        lines.extend(lines_of(metric, samples, asked.filter.across.as_ref(), session.threads(), &finish)?);
     }
-    if let Some(list) = asked {
-        check_entity(session, filter.recording.as_deref(), list, |word| {
-            lines.iter().any(|line: &Line<'_>| is_of(word, &line.key.entity))
-        })?;
-    }
+    asked.check(session, &lines.iter().map(|line: &Line<'_>| &*line.key.entity))?;
     Ok(lines)
+}
+
+/// The lines of a metric.
+pub(super) fn lines_of<'m>(
+    metric: &'m Metric,
+    samples: Vec<(Key, Samples)>,
+    across: Option<&Across>,
+    threads: usize,
+    finish: &(impl Fn(Samples) -> (Statistics, Vec<Bin>) + Sync),
+) -> Result<Vec<Line<'m>>> {
+    let samples: Vec<(Key, Together)> = match across {
+        Some(across) => taken_together(samples, across, metric.per_core),
+        None => {
+            let alone = |samples| Together { samples, ..Together::default() };
+            samples.into_iter().map(|(key, samples)| (key, alone(samples))).collect()
+        }
+    };
+    let finish = |Together { samples, origin }| (finish(samples), origin);
+    let samples = finished(samples, threads, &finish)?;
+    let line = |(key, ((statistics, bins), origin))| Line { metric, key, statistics, bins, origin };
+    Ok(samples.into_iter().map(line).collect())
 }
 
 /// A list of names, in which a name that no process has stands for its handlers on several cores (rule I9 of
@@ -149,7 +180,11 @@ fn with_handlers(session: &Session, list: &str) -> Result<String> {
 }
 
 /// The samples of one metric, by line of the summary.
-fn samples(session: &Session, metric: &Metric, filter: &MetricFilter) -> Result<Vec<(Key, Samples)>> {
+pub(super) fn samples(
+    session: &Session,
+    metric: &Metric,
+    filter: &MetricFilter,
+) -> Result<Vec<(Key, Samples)>> {
     if filter.windows.is_some() && metric.fold.is_none() && !metric.params.is_empty() {
         let error = Error::usage(format!("the metric {} cannot be cut into windows of time", metric.name));
         return Err(

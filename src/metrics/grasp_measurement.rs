@@ -1,7 +1,7 @@
 //! The measurement table of Grasp: worst, average and best execution and response times of every task, named
 //! as in its paper (Holenderski et al., WATERS 2010, figure 6). Not what a job is (`measured_job`).
 
-use super::evaluate::MetricFilter;
+use super::filter::MetricFilter;
 use super::known::{check_entity, is_of};
 use crate::engine::{Param, Session};
 use crate::error::{Error, ErrorKind, Result};

@@ -5,9 +5,12 @@
 mod absent;
 mod across;
 mod evaluate;
+mod filter;
 mod grasp_measurement;
 mod histogram;
 mod known;
+#[cfg(feature = "cluster")]
+pub(crate) mod passed;
 mod regression;
 mod samples;
 mod statistics;
@@ -15,7 +18,10 @@ mod summary;
 
 pub(crate) use absent::{absent, why_absent};
 pub use across::Across;
-pub use evaluate::{MetricFilter, histograms, summaries, summary_within};
+#[cfg(feature = "cluster")]
+pub(crate) use evaluate::Asked;
+pub use evaluate::{histograms, summaries, summary_within};
+pub use filter::MetricFilter;
 pub(crate) use grasp_measurement::tick_of;
 pub use grasp_measurement::{MEASUREMENT, MEASUREMENT_SQL, measurement};
 pub use histogram::Bin;

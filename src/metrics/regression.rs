@@ -1,6 +1,7 @@
 //! Differences between two summaries of metrics, for regression gates. Not for what a metric is.
 
-use super::evaluate::{MetricFilter, summaries};
+use super::evaluate::summaries;
+use super::filter::MetricFilter;
 use crate::engine::Session;
 use crate::error::Result;
 use crate::schema::result::{self, Fractions, Texts};

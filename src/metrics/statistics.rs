@@ -114,6 +114,55 @@ impl Samples {
         of_integers.or(fractions.map(|((min, _), (max, _))| (min, max)))
     }
 
+    /// Samples that were passed on: their values, the instants of the least and of the greatest, and how many
+    /// instances have none.
+    #[cfg(feature = "cluster")]
+    pub fn passed(
+        integers: &[i64],
+        fractions: &[f64],
+        [min_at, max_at]: [Option<i64>; 2],
+        incomplete: i64,
+    ) -> Self {
+        let mut samples = Self { incomplete, ..Self::default() };
+        integers.iter().for_each(|value| samples.push_integer(*value, None));
+        fractions.iter().for_each(|value| samples.push_fraction(*value, None));
+        samples.integer_extremes.set_times(min_at, max_at);
+        samples.fraction_extremes.set_times(min_at, max_at);
+        samples
+    }
+
+    /// The samples that are whole numbers.
+    #[cfg(feature = "cluster")]
+    pub fn integers(&self) -> Box<dyn Iterator<Item = i64> + '_> {
+        match &self.integers {
+            Integers::Narrow(values) => Box::new(values.iter().copied().map(i64::from)),
+            Integers::Wide(values) => Box::new(values.iter().copied()),
+        }
+    }
+
+    /// The samples that are not.
+    #[cfg(feature = "cluster")]
+    pub fn fractions(&self) -> &[f64] {
+        &self.fractions
+    }
+
+    /// How many instances have no sample.
+    #[cfg(feature = "cluster")]
+    pub fn incomplete(&self) -> i64 {
+        self.incomplete
+    }
+
+    /// The instants of the least and of the greatest sample.
+    #[cfg(feature = "cluster")]
+    pub fn extremes_at(&self) -> [Option<i64>; 2] {
+        let integers =
+            [self.integer_extremes.min.map(|(_, at)| at), self.integer_extremes.max.map(|(_, at)| at)];
+        let fractions =
+            [self.fraction_extremes.min.map(|(_, at)| at), self.fraction_extremes.max.map(|(_, at)| at)];
+        let known = if self.fractions.is_empty() { integers } else { fractions };
+        known.map(|at| at.filter(|at| *at != i64::MAX))
+    }
+
     /// Adds the samples of another recording. Of equal extremes, those that were there first count.
     pub fn join(&mut self, other: Self) {
         self.sum += other.sum;
@@ -167,6 +216,15 @@ impl Samples {
         match &mut self.integers {
             Integers::Narrow(values) => of_integers(values, self.sum, known, |v| v as f64),
             Integers::Wide(values) => of_integers(values, self.sum, known, |v| v as f64),
+        }
+    }
+}
+
+#[cfg(feature = "cluster")]
+impl<T> Extremes<T> {
+    fn set_times(&mut self, min_at: Option<i64>, max_at: Option<i64>) {
+        for (extreme, at) in [(&mut self.min, min_at), (&mut self.max, max_at)] {
+            extreme.iter_mut().for_each(|(_, known)| *known = at.unwrap_or(i64::MAX));
         }
     }
 }

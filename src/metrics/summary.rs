@@ -5,7 +5,8 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, AsArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{Field, Float64Type, Schema};
 
-use super::across::Origin;
+use super::across::{Across, Origin};
+use super::filter::MetricFilter;
 use super::histogram::Bin;
 use super::samples::Key;
 use super::statistics::Statistics;
@@ -34,6 +35,13 @@ pub(super) struct Shape {
     pub across: bool,
     /// By the value of a label.
     pub by_label: bool,
+}
+
+impl Shape {
+    pub fn of(filter: &MetricFilter, bounds: bool) -> Self {
+        let by_label = matches!(filter.across, Some(Across::Label(_)));
+        Self { windows: filter.windows.is_some(), bounds, across: filter.across.is_some(), by_label }
+    }
 }
 
 /// The distribution of the samples of an entity.

@@ -73,6 +73,12 @@ impl Trace {
         Ok(Self { name: name.to_owned(), session, recordings, temporary: None })
     }
 
+    /// Recordings of a session.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn of_session(session: Session, recordings: Vec<String>) -> Self {
+        Self { name: session.database().location().to_string(), session, recordings, temporary: None }
+    }
+
     fn of_file(name: &str, path: &Path, options: &OpenOptions, control: &Arc<Control>) -> Result<Self> {
         let folder = TempDir::new().map_err(|e| Error::io("make a temporary folder for", path, e))?;
         let database = folder.path().join("trace.db");
@@ -108,6 +114,20 @@ impl Trace {
 
     fn is_file(&self) -> bool {
         self.temporary.is_some()
+    }
+
+    /// Fails for anything but the recordings of a database: a cluster cannot see a file of this machine, and
+    /// chooses recordings by options.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Usage`].
+    pub fn check_whole_database(&self) -> Result<()> {
+        let all = usize::try_from(self.session.database().count()).ok();
+        if !self.is_file() && all == Some(self.recordings.len()) {
+            return Ok(());
+        }
+        Err(Error::usage(format!("a cluster works on a database, and '{}' is something else", self.name))
+            .hint("choose recordings with --recording"))
     }
 
     /// The unit of its ticks.

@@ -17,7 +17,8 @@ pub struct Measured {
     pub time_scale: TimeScale,
 }
 
-/// Measures the requirements in `file` in the chosen recordings of a trace.
+/// Measures the requirements in `file` in the chosen recordings of a trace, as `measure` does it, e.g.
+/// [`in_this_process`].
 ///
 /// # Errors
 /// When the file is missing or has mistakes; when the trace has nothing that the requirements are about;
@@ -27,6 +28,7 @@ pub fn requirements(
     trace: &str,
     options: &OpenOptions,
     control: &Arc<Control>,
+    measure: impl FnOnce(&Trace, &Requirements, &str) -> Result<Vec<Outcome>>,
 ) -> Result<Measured> {
     let text = read_text(file)?;
     let requirements = Requirements::parse(&text, file)?;
@@ -34,13 +36,22 @@ pub fn requirements(
     // A chain with a step that no trace has is a requirement without samples, not a mistake.
     let chains = known_chains(&trace.session, &requirements)?;
     trace.session = trace.session.with_chains(&chains)?;
-    let mut outcomes = Vec::new();
-    for recording in &trace.recordings {
-        outcomes.extend(measure(&trace.session, &requirements, recording)?);
-    }
+    let outcomes = measure(&trace, &requirements, &text)?;
     if outcomes.is_empty() {
         let name = &trace.name;
         return Err(Error::usage(format!("'{name}' holds nothing that the requirements are about")));
     }
     Ok(Measured { outcomes, time_scale: trace.time_scale() })
+}
+
+/// Measures requirements in one recording after the other.
+///
+/// # Errors
+/// Those of a query.
+pub fn in_this_process(trace: &Trace, requirements: &Requirements) -> Result<Vec<Outcome>> {
+    let mut outcomes = Vec::new();
+    for recording in &trace.recordings {
+        outcomes.extend(measure(&trace.session, requirements, recording)?);
+    }
+    Ok(outcomes)
 }

@@ -6,6 +6,8 @@ mod deadlines;
 mod file;
 mod known;
 mod measure;
+#[cfg(feature = "cluster")]
+mod passed;
 mod report;
 mod synchronisation;
 mod wanted;
@@ -14,6 +16,8 @@ pub use deadlines::{Deadlines, deadlines};
 pub use file::Requirements;
 pub use known::{known_chains, with_silent};
 pub use measure::measure;
+#[cfg(feature = "cluster")]
+pub(crate) use passed::{outcome_columns, outcome_schema, outcomes_of};
 pub use report::{junit, table};
 
 use crate::words::words;

@@ -35,6 +35,17 @@ impl Database {
         }
     }
 
+    /// Opens a database as it was after so many commits.
+    ///
+    /// # Errors
+    /// As [`Database::open`]; when that part of the log is gone.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn open_at(at: impl Into<Location>, generation: u64) -> Result<Self> {
+        let location = at.into();
+        let snapshot = Snapshot::at(&location, generation)?;
+        Ok(Self::of(location, Arc::new(snapshot)))
+    }
+
     pub(super) fn of(location: Location, snapshot: Arc<Snapshot>) -> Self {
         Self { location, snapshot }
     }

@@ -60,6 +60,21 @@ impl Location {
         }
     }
 
+    /// The location as another process in another folder names it: a URL, or an absolute path.
+    ///
+    /// # Errors
+    /// When the folder does not exist.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn shared(&self) -> Result<String> {
+        let path = match &self.0 {
+            Kind::Folder(root) => fs::canonicalize(root).map_err(|e| Error::io("find", root, e))?,
+            Kind::Bucket(bucket) => return Ok(bucket.url().to_owned()),
+        };
+        path.into_os_string().into_string().map_err(|path| {
+            Error::usage(format!("the path '{}' is no text that a cluster could be told", path.display()))
+        })
+    }
+
     /// The place of a file, by its path in the database.
     pub(super) fn place(&self, name: &str) -> Place {
         match &self.0 {

@@ -77,6 +77,12 @@ impl Recording {
         self.files_of(table).next().is_some()
     }
 
+    /// How many bytes its files have.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.files.iter().map(|f| f.bytes).chain(self.blobs.iter().map(|b| b.bytes)).sum()
+    }
+
     /// The paths of all its files.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|f| f.path.as_str()).chain(self.blobs.iter().map(|b| b.path.as_str()))

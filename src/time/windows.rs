@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 /// More windows than this are a mistake in the units.
 const MAX_WINDOWS: i128 = 10_000_000;
 /// And so are more windows over one instant.
 const MAX_OPEN: i64 = 1000;
 
 /// Windows `[k * step, k * step + width)` for every whole number k, in ticks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeWindows {
     /// Length of a window; greater than 0.
     pub width: i64,

@@ -120,7 +120,7 @@ fn the_mapper_knows_no_files_and_no_parquet() {
 fn arrow_schemas_are_made_in_one_place() {
     let found: Vec<_> =
         uses("Field::new(", &["src/schema/"]).into_iter().filter(|l| !l.contains("/tests")).collect();
-    let results = ["src/engine/", "src/metrics/", "src/render/"];
+    let results = ["src/cluster/", "src/engine/", "src/metrics/", "src/render/", "src/require/passed.rs"];
     let outside: Vec<_> = found.into_iter().filter(|l| !results.iter().any(|r| l.starts_with(r))).collect();
     assert_eq!(outside, Vec::<String>::new(), "columns are declared in schemas/ only");
 }

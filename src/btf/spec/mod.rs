@@ -27,11 +27,13 @@ pub use transitions::{process_transition, runnable_transition};
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// The number of a version as a file writes it; parts that are left out are zero.
 pub type Number = [u32; 3];
 
 /// A specification whose rules differ from the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Version {
     /// 2.1.5 and everything before it: up to 2.1.5 each version adds to the one before and removes nothing
     /// that these tables hold, except [`FORMER_WORDS`].

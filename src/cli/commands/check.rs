@@ -1,8 +1,9 @@
 //! `btfdb check`.
 
-use super::super::args::{Limits, Recordings, SqlPath};
+use super::super::args::{ClusterArg, Limits, Recordings, SqlPath};
 use super::super::declared::word;
 use super::super::location;
+use super::super::on_cluster;
 use super::super::signals;
 use super::{output, query};
 use crate::btf::spec::Version;
@@ -13,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::library::Queries;
 use crate::ops::check::check;
 use crate::ops::open::{OpenOptions, Trace};
-use crate::ops::require::{Measured, requirements};
+use crate::ops::require::{Measured, in_this_process, requirements};
 use crate::require::{Verdict, junit};
 use crate::time::{TimeScale, format_duration};
 use clap::{Args, ValueEnum};
@@ -58,6 +59,9 @@ pub struct CheckArgs {
     /// List the rules.
     #[arg(long)]
     pub rules: bool,
+    /// Who does the work.
+    #[command(flatten)]
+    pub cluster: ClusterArg,
     /// Resources to use.
     #[command(flatten)]
     pub limits: Limits,
@@ -97,7 +101,13 @@ pub(super) fn run(args: &CheckArgs) -> Result<u8> {
     };
     let trace = Trace::open(name, &options, &control)?;
     let version = args.btf_version.as_deref().and_then(Version::parse);
-    let reports = check(&trace, version)?;
+    let reports = match args.cluster.cluster.as_deref() {
+        Some(address) => {
+            trace.check_whole_database()?;
+            on_cluster::rules(&trace.session, &(address, control.flag_shared()), version)?
+        }
+        None => check(&trace, version)?,
+    };
     let (mut text, mut all) = (String::new(), Vec::new());
     for (recording, report) in &reports {
         match args.format {
@@ -121,7 +131,16 @@ fn requirements_of(args: &CheckArgs, file: &Path) -> Result<u8> {
     let control = signals::control();
     let options = query::open_options(&args.limits, queries_with_folders(&args.sql_path.folders)?)?;
     let options = OpenOptions { choice: args.recordings.choice(), ..options };
-    let Measured { outcomes, time_scale } = requirements(file, name, &options, &control)?;
+    let measured = requirements(file, name, &options, &control, |trace, requirements, text| {
+        match args.cluster.cluster.as_deref() {
+            Some(address) => {
+                trace.check_whole_database()?;
+                on_cluster::requirements(&trace.session, &(address, control.flag_shared()), text, file)
+            }
+            None => in_this_process(trace, requirements),
+        }
+    });
+    let Measured { outcomes, time_scale } = measured?;
     output::print(&match args.format {
         CheckFormat::Table => crate::require::table(&outcomes, time_scale),
         CheckFormat::Json => serde_json::to_string_pretty(&outcomes).unwrap_or_default() + "\n",

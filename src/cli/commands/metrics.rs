@@ -1,7 +1,8 @@
 //! `btfdb metrics`.
 
-use super::super::args::{Limits, Output, Recordings, SqlPath, UnitArg};
+use super::super::args::{ClusterArg, Limits, Output, Recordings, SqlPath, UnitArg};
 use super::super::location;
+use super::super::on_cluster;
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{histogram, output, parse, query};
@@ -80,6 +81,9 @@ pub struct MetricsArgs {
     /// How to print.
     #[command(flatten)]
     pub output: Output,
+    /// Who does the work.
+    #[command(flatten)]
+    pub cluster: ClusterArg,
     /// Resources to use.
     #[command(flatten)]
     pub limits: Limits,
@@ -120,8 +124,15 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
         ..MetricFilter::default()
     };
     ui.doubts(&doubts(session.database(), None)?);
+    let cluster = args.cluster.cluster.as_deref().map(|address| (address, control.flag_shared()));
+    if cluster.is_some() && args.metrics.iter().any(|name| is_measurement(name)) {
+        return Err(Error::usage(format!("a cluster does not make the table {MEASUREMENT}")));
+    }
     let result = if args.histogram {
-        let histograms = ops::metrics::histograms(&session, &args.metrics, &filter)?;
+        let histograms = match &cluster {
+            Some(at) => on_cluster::histograms(&session, at, &args.metrics, &filter)?,
+            None => ops::metrics::histograms(&session, &args.metrics, &filter)?,
+        };
         let bins = bins_of(&histograms)?;
         report_absent(args, &session, &filter, &bins, ui)?;
         if output::format_of(&args.output)? == Format::Table {
@@ -137,7 +148,10 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
             None => bins,
         }
     } else {
-        let table = ops::metrics::table(&session, &args.metrics, &filter, args.unit.unit)?;
+        let table = match &cluster {
+            Some(at) => on_cluster::summaries(&session, at, &args.metrics, &filter, args.unit.unit)?,
+            None => ops::metrics::table(&session, &args.metrics, &filter, args.unit.unit)?,
+        };
         report_absent(args, &session, &filter, &table, ui)?;
         table
     };

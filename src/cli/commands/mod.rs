@@ -1,6 +1,8 @@
 //! One file per command: from arguments to an operation, and from its result to text.
 
 pub(super) mod check;
+#[cfg(feature = "cluster")]
+pub(super) mod cluster;
 pub(super) mod compare;
 pub(super) mod demo;
 pub(super) mod export;
@@ -47,6 +49,10 @@ pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
         Command::Publish(args) => manage::publish(args, ui),
         Command::Completions(args) => help::completions(args, Cli::command()),
         Command::Man(args) => help::man(args, Cli::command()),
+        #[cfg(feature = "cluster")]
+        Command::Scheduler(args) => cluster::scheduler(args),
+        #[cfg(feature = "cluster")]
+        Command::Executor(args) => cluster::executor(args),
         Command::Demo(args) => demo::run(args, ui, &|words| run_words(words, ui)),
     }
 }

@@ -1,7 +1,8 @@
 //! `btfdb query`.
 
-use super::super::args::{KernelArgs, Limits, Output, Recordings, SqlPath, UnitArg};
+use super::super::args::{ClusterArg, KernelArgs, Limits, Output, Recordings, SqlPath, UnitArg};
 use super::super::location;
+use super::super::on_cluster;
 use super::super::signals;
 use super::super::ui::Ui;
 use super::{output, parse};
@@ -59,6 +60,9 @@ pub struct QueryArgs {
     /// How to print.
     #[command(flatten)]
     pub output: Output,
+    /// Who does the work.
+    #[command(flatten)]
+    pub cluster: ClusterArg,
     /// Resources to use.
     #[command(flatten)]
     pub limits: Limits,
@@ -90,10 +94,17 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
     let session = session(database, &args.limits, queries, (chains, ui), control.flag_shared())?;
     let session = with_files(session, &args.sql_path);
     let filter = super::kernel::filter(&args.kernel);
+    let mut restricted = None;
     if !filter.is_all() {
         super::kernel::check(&session, &filter, ui)?;
-        session.restrict(tables::KERNEL_EVENT, &filter.sql()?)?;
+        let condition = filter.sql()?;
+        session.restrict(tables::KERNEL_EVENT, &condition)?;
+        restricted = Some((tables::KERNEL_EVENT.name.to_owned(), condition));
     }
+    let session = match args.cluster.cluster.as_deref() {
+        Some(address) => on_cluster::statements(session, &(address, control.flag_shared()), restricted)?,
+        None => session,
+    };
     let scale = session.database().time_scale();
     let params = args.params.iter().map(|text| parse::param(text, scale)).collect::<Result<Vec<_>>>()?;
     let mut used = Vec::new();

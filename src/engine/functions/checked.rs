@@ -60,6 +60,10 @@ pub(in crate::engine) enum CheckedOp {
 }
 
 impl CheckedOp {
+    #[cfg(feature = "cluster")]
+    const ALL: [Self; 6] =
+        [Self::Add, Self::Subtract, Self::Multiply, Self::Negate, Self::ShiftLeft, Self::ShiftRight];
+
     fn operator(self) -> Operator {
         match self {
             Self::Add => Operator::Plus,
@@ -84,6 +88,21 @@ impl Checked {
     pub fn new(op: CheckedOp, expression: String) -> Self {
         let operands = if op == CheckedOp::Negate { 1 } else { 2 };
         Self { op, expression, signature: Signature::any(operands, Volatility::Immutable) }
+    }
+
+    /// For another process: the operation, and the expression.
+    #[cfg(feature = "cluster")]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let op = CheckedOp::ALL.iter().position(|op| *op == self.op).and_then(|at| u8::try_from(at).ok());
+        op.into_iter().chain(self.expression.bytes()).collect()
+    }
+
+    /// The reverse of [`Checked::to_bytes`].
+    #[cfg(feature = "cluster")]
+    pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let (op, expression) = bytes.split_first()?;
+        let op = CheckedOp::ALL.get(usize::from(*op))?;
+        Some(Self::new(*op, String::from_utf8(expression.to_vec()).ok()?))
     }
 
     /// The result without NULLs, if no number is too large.

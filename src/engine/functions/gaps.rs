@@ -16,6 +16,10 @@ view! {
     struct Gaps of gap { core, begin_at, end_at }
 }
 
+/// The functions that read gaps: those of the recording that is their first argument.
+#[cfg(feature = "cluster")]
+pub(in crate::engine) const READ_GAPS: [&str; 2] = ["gap_between", "gap_after"];
+
 /// What a function answers for each row.
 type OfRows = fn(&Begins, &[ArrayRef]) -> Result<ArrayRef>;
 

@@ -18,6 +18,8 @@ use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 use crate::store::Database;
 
 pub(super) use checked::{Checked, CheckedOp, Overflow, is_checked};
+#[cfg(feature = "cluster")]
+pub(super) use gaps::READ_GAPS;
 pub(super) use sum::STATE as SUM_STATE;
 
 /// Functions of one row that need no database.

@@ -108,8 +108,12 @@ impl ExecutionPlan for KeyedWindowExec {
         ]
     }
 
+    /// Says no where it needs an order, although it keeps it (its properties tell which): of an operator that
+    /// says yes, DataFusion 55 takes the sort away when another sort stands above it, if only a column of
+    /// both is in the same place (`pushdown_would_violate_requirements`).
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![self.windows.functions.iter().all(|f| f.kind != WindowFunctionKind::Lead)]
+        let needs_order = self.required_input_ordering().iter().any(Option::is_some);
+        vec![!needs_order && self.windows.functions.iter().all(|f| f.kind != WindowFunctionKind::Lead)]
     }
 
     fn apply_expressions(

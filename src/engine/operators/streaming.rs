@@ -169,8 +169,10 @@ impl ExecutionPlan for StreamingExec {
             .collect()
     }
 
+    /// See `KeyedWindowExec`, for why it says no where an order is needed.
     fn maintains_input_order(&self) -> Vec<bool> {
-        (0..self.inputs.len()).map(|input| input == 0 && self.operator.keeps_order()).collect()
+        let keeps = |input| input == 0 && self.operator.keeps_order() && self.operator.order(input).is_none();
+        (0..self.inputs.len()).map(keeps).collect()
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {

@@ -1,15 +1,15 @@
 //! Keeps rules of DataFusion from moving filters and orders to where they change an answer. Not the moving.
 //!
-//! * Columns of one name. The rule that moves filters down finds the columns of a filter by name in the input of
-//!   an operator (`FilterRemapper`, `ProjectionExec::collect_reverse_alias` of DataFusion 55). A join has two
-//!   columns of one name when both sides have one, and then the rule moves the filter to the wrong side: `a
-//!   RIGHT JOIN b ON a.core = b.core WHERE NOT (upper(a.core) LIKE 'X' AND …)` became a filter of `b`. So
-//!   nothing moves into an operator with such names; the optimizer of logical plans, which knows the tables of
-//!   columns, has moved most before.
-//! * Limits. A scan with a limit takes the conditions that a sort or a join makes while it runs, and reads its row
-//!   groups in the order that a sort above it would like: `SELECT … FROM (SELECT … ORDER BY time LIMIT 9) ORDER
-//!   BY time DESC LIMIT 2` then took its nine rows from the end of the file. So nothing moves into an operator
-//!   with a limit.
+//! * Columns of one name. The rule that moves filters down finds the columns of a filter by name in the input
+//!   of an operator (`FilterRemapper`, `ProjectionExec::collect_reverse_alias` of DataFusion 55). A join has
+//!   two columns of one name when both sides have one, and then the rule moves the filter to the wrong side:
+//!   `a RIGHT JOIN b ON a.core = b.core WHERE NOT (upper(a.core) LIKE 'X' AND …)` became a filter of `b`. So
+//!   nothing moves into an operator with such names; the optimizer of logical plans, which knows the tables
+//!   of columns, has moved most before.
+//! * Limits. A scan with a limit takes the conditions that a sort or a join makes while it runs, and reads
+//!   its row groups in the order that a sort above it would like: `SELECT … FROM (SELECT … ORDER BY time
+//!   LIMIT 9) ORDER BY time DESC LIMIT 2` then took its nine rows from the end of the file. So nothing moves
+//!   into an operator with a limit.
 
 use std::any::Any;
 use std::collections::HashSet;

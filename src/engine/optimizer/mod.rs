@@ -24,6 +24,9 @@ pub(crate) use use_operators::AssumedOrder;
 use use_operators::use_operators;
 
 type Plan = Arc<dyn ExecutionPlan>;
+/// The names of our rules.
+const OURS: [&str; 3] = ["UseOperators", "BalanceScans", "DictionaryScans"];
+
 type Rules = Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>;
 
 /// A rule of ours: its name, and what it makes of a plan for so many threads.
@@ -49,17 +52,23 @@ impl<F: Fn(Plan, usize) -> Result<Plan> + Send + Sync + 'static> PhysicalOptimiz
     }
 }
 
+/// The rules without ours that put operators of ours into plans.
+#[cfg(feature = "cluster")]
+pub(super) fn without_ours(rules: &[Arc<dyn PhysicalOptimizerRule + Send + Sync>]) -> Rules {
+    rules.iter().filter(|rule| !OURS.contains(&rule.name())).cloned().collect()
+}
+
 /// The rules of DataFusion, with ours before the one that adds sorts; those of ours in `rules` are replaced.
 pub(super) fn with_ours(
     rules: &[Arc<dyn PhysicalOptimizerRule + Send + Sync>],
     assumed: AssumedOrder,
 ) -> Rules {
     let added: [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 3] = [
-        Arc::new(Rule("UseOperators", move |plan, threads| use_operators(plan, assumed, threads))),
-        Arc::new(Rule("BalanceScans", balance_scans)),
-        Arc::new(Rule("DictionaryScans", |plan, _| dictionary_scans(plan))),
+        Arc::new(Rule(OURS[0], move |plan, threads| use_operators(plan, assumed, threads))),
+        Arc::new(Rule(OURS[1], balance_scans)),
+        Arc::new(Rule(OURS[2], |plan, _| dictionary_scans(plan))),
     ];
-    let is_ours = |name: &str| added.iter().any(|rule| rule.name() == name);
+    let is_ours = |name: &str| OURS.contains(&name);
     let mut rules: Rules = rules.iter().filter(|r| !is_ours(r.name())).map(Fenced::if_needed).collect();
     let before = rules.iter().position(|r| r.name() == "EnsureRequirements").unwrap_or(0);
     rules.splice(before..before, added);

@@ -70,7 +70,7 @@ fn schema() -> SchemaRef {
 }
 
 #[derive(Debug)]
-struct ChainsTable {
+pub(in crate::engine) struct ChainsTable {
     database: Arc<Database>,
     chains: Chains,
     schema: SchemaRef,

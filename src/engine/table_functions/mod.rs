@@ -9,6 +9,8 @@ mod plan;
 mod planner;
 
 pub(super) use chains::ChainsFunction;
+#[cfg(feature = "cluster")]
+pub(super) use chains::ChainsTable;
 pub(super) use node::{Node, Operation, Side};
 pub(super) use plan::TableFunctions;
 pub(super) use planner::Planner;

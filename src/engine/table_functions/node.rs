@@ -1,6 +1,8 @@
 //! The logical node of a streaming operator: its columns, and those it needs of its inputs. Not calls in SQL.
 
 use std::cmp::Ordering;
+#[cfg(feature = "cluster")]
+use std::collections::BTreeSet;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -65,6 +67,36 @@ impl Node {
         fields.extend(operation.added().into_iter().map(|field| (None, Arc::new(field))));
         let schema = Arc::new(DFSchema::new_with_metadata(fields, Default::default())?);
         Ok(Self { operation, inputs, schema })
+    }
+
+    /// The inputs.
+    #[cfg(feature = "cluster")]
+    pub fn plans(&self) -> &[LogicalPlan] {
+        &self.inputs
+    }
+
+    /// Which columns are those of the inputs with these places (one set per input), if one of them is a key
+    /// on all sides: then its rows are independent of those with other values.
+    #[cfg(feature = "cluster")]
+    pub fn keyed_by(&self, places: &[BTreeSet<usize>]) -> Option<BTreeSet<usize>> {
+        let has = |input: usize, column: &Column| {
+            let place = self.inputs.get(input).and_then(|plan| plan.schema().maybe_index_of_column(column));
+            place.is_some_and(|at| places.get(input).is_some_and(|known| known.contains(&at)))
+        };
+        let is_key = match &self.operation {
+            Operation::Intervals { keys, .. } => places.first()?.iter().any(|at| at < keys),
+            Operation::Pair { side, .. } => side.keys.iter().any(|key| has(0, key)),
+            Operation::AsOf { sides: [first, second], .. } => {
+                first.keys.iter().zip(&second.keys).any(|(one, other)| has(0, one) && has(1, other))
+            }
+        };
+        if !is_key {
+            return None;
+        }
+        let output = self.operation.output(0, self.inputs.first()?.schema());
+        let known =
+            output.iter().zip(0..).filter(|(place, _)| places.first().is_some_and(|p| p.contains(place)));
+        Some(known.map(|(_, at)| at).collect())
     }
 
     pub fn physical(&self, inputs: Vec<Arc<dyn ExecutionPlan>>) -> Result<StreamingExec> {

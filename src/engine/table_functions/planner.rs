@@ -12,6 +12,8 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
 use super::node::Node;
+#[cfg(feature = "cluster")]
+use crate::engine::cluster::FragmentNode;
 
 /// The planner of DataFusion with our nodes.
 #[derive(Debug)]
@@ -42,6 +44,10 @@ impl ExtensionPlanner for Nodes {
         _: &dyn Session,
         _: &PhysicalPlanningContext,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        #[cfg(feature = "cluster")]
+        if let Some(fragment) = node.as_any().downcast_ref::<FragmentNode>() {
+            return Ok(Some(fragment.physical()));
+        }
         let planned = node.as_any().downcast_ref::<Node>().map(|node| node.physical(inputs.to_vec()));
         Ok(planned.transpose()?.map(|plan| Arc::new(plan) as _))
     }

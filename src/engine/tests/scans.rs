@@ -164,6 +164,21 @@ fn the_first_rows_are_those_of_the_first_file() {
     assert_eq!(rows(&session, last), ["59999"]);
 }
 
+/// A sort above an operator that needs an order does not replace the sort below it.
+#[test]
+fn windows_over_a_limit_have_their_orders() {
+    let (dir, session) = big();
+    let sql = "SELECT seq, lag(time) OVER (ORDER BY recording, core, seq) AS before, \
+               rank() OVER (PARTITION BY access, core ORDER BY seq) AS place FROM \
+               (SELECT * FROM data_event ORDER BY recording, core, seq LIMIT 7) t ORDER BY seq";
+    let rows_of = |threads| {
+        let options = SessionOptions { threads: Some(threads), memory_limit: None };
+        rows(&open_with(dir.path(), options), sql)
+    };
+    assert_eq!(rows(&session, sql)[..3], ["0 - 1", "1 0 2", "2 10 3"]);
+    assert_eq!((rows_of(1), rows_of(3)), (rows(&session, sql), rows(&session, sql)));
+}
+
 /// What is asked of the rows of a limit does not decide which rows these are.
 #[test]
 fn a_limit_comes_before_what_is_above_it() {

@@ -126,7 +126,8 @@ impl Snapshot {
         }
     }
 
-    fn at(location: &Location, number: u64) -> Result<Self> {
+    /// The state after commit `number`.
+    pub(in crate::store) fn at(location: &Location, number: u64) -> Result<Self> {
         let pieces = pieces(location, 0, number)?;
         let Some(head) = pieces.first().map(|piece| piece.head().clone()) else {
             return Err(missing(location.place(&layout::commit(number)).path()));

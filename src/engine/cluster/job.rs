@@ -1,0 +1,219 @@
+//! A cluster as its client sees it: sends tasks on recordings, and gets the rows. Not the processes of the
+//! cluster (see `processes`).
+
+use std::cell::Cell;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use arrow::array::{ArrayRef, RecordBatch, StringArray};
+use arrow::datatypes::SchemaRef;
+use ballista_core::execution_plans::execute_physical_plan;
+use ballista_core::extension::SessionConfigExt as _;
+use datafusion::common::{DataFusionError, Result as EngineResult};
+use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion_proto::protobuf::PhysicalPlanNode;
+use futures::StreamExt;
+use serde::Deserialize;
+use tokio::runtime::{Builder, Runtime};
+
+use super::codec::Codec;
+use super::failure::of_task;
+use super::node::{RecordingsExec, names_schema};
+use crate::engine::failure::failed;
+use crate::engine::runtime::STACK;
+use crate::error::{Error, ErrorKind, Result};
+
+/// How long the scheduler may take to say which executors it has.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+/// How often a waiting caller asks whether there are executors.
+const WATCH_INTERVAL: Duration = Duration::from_secs(3);
+/// How long there may be none.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How often a waiting caller looks at the interrupt flag.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// A cluster that can be reached.
+pub(crate) struct Cluster {
+    /// `HOST:PORT` of the scheduler.
+    address: String,
+    runtime: Runtime,
+    interrupt: Arc<AtomicBool>,
+}
+
+/// What the scheduler says of an executor.
+#[derive(Deserialize)]
+struct Executor {
+    specification: Specification,
+}
+
+#[derive(Deserialize)]
+struct Specification {
+    vcores: usize,
+}
+
+impl Cluster {
+    /// The cluster whose scheduler is at `HOST:PORT`. Calls end soon after `interrupt` becomes true.
+    ///
+    /// # Errors
+    /// When threads are not available.
+    pub fn at(address: &str, interrupt: Arc<AtomicBool>) -> Result<Self> {
+        let runtime =
+            Builder::new_multi_thread().worker_threads(2).thread_stack_size(STACK).enable_all().build();
+        let runtime = runtime.map_err(|e| Error::new(ErrorKind::Io, "cannot start threads").because(e))?;
+        Ok(Self { address: address.to_owned(), runtime, interrupt })
+    }
+
+    /// How many tasks its executors do at the same time.
+    ///
+    /// # Errors
+    /// When the scheduler does not answer, or has no executor.
+    pub fn cores(&self) -> Result<usize> {
+        let text = self.wait(self.executors())?.map_err(|e| self.unreachable().because(e))?;
+        let executors: Vec<Executor> = serde_json::from_str(&text).map_err(|e| {
+            Error::new(ErrorKind::Io, format!("'{}' does not answer as a scheduler does", self.address))
+                .because(e)
+                .hint("a cluster is started with `btfdb scheduler` and `btfdb executor`")
+        })?;
+        match executors.iter().map(|executor| executor.specification.vcores).sum() {
+            0 => Err(self.without_executors()),
+            cores => Ok(cores),
+        }
+    }
+
+    /// What the scheduler says of its executors.
+    async fn executors(&self) -> Result<String, reqwest::Error> {
+        let client = reqwest::Client::builder().timeout(ANSWER_TIMEOUT).build()?;
+        let url = format!("http://{}/api/executors", self.address);
+        client.get(url).send().await?.error_for_status()?.text().await
+    }
+
+    fn without_executors(&self) -> Error {
+        Error::new(ErrorKind::Io, format!("the cluster at '{}' has no executor", self.address))
+            .hint(format!("start some: btfdb executor {}", self.address))
+    }
+
+    /// Ends when the scheduler has been without an executor, or has not answered, for a while: it keeps a job
+    /// until there is one.
+    async fn abandoned(&self) -> Error {
+        let mut since: Option<Instant> = None;
+        loop {
+            tokio::time::sleep(WATCH_INTERVAL).await;
+            let error = match self.executors().await {
+                Ok(text) if text.trim() == "[]" => self.without_executors(),
+                Ok(_) => {
+                    since = None;
+                    continue;
+                }
+                Err(e) => self.unreachable().because(e),
+            };
+            if since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+                return error;
+            }
+        }
+    }
+
+    fn unreachable(&self) -> Error {
+        Error::new(ErrorKind::Io, format!("cannot reach a scheduler at '{}'", self.address))
+            .hint("a cluster is started with `btfdb scheduler` and `btfdb executor`")
+    }
+
+    /// Waits for `work`, unless the user stops it, or the cluster is gone.
+    fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T> {
+        let interrupted = async {
+            while !self.interrupt.load(Ordering::Relaxed) {
+                tokio::time::sleep(POLL_INTERVAL).await;
+            }
+        };
+        self.runtime.block_on(async {
+            tokio::select! {
+                result = work => Ok(result),
+                () = interrupted => Err(Error::interrupted()),
+                error = self.abandoned() => Err(error),
+            }
+        })
+    }
+
+    /// Does a task on recordings, each share in a task of the cluster, and gives `rows` each batch of the
+    /// result, in any order; `schema` has their columns. What fails for a reason outside of the task, before
+    /// the first rows came, is tried once more.
+    ///
+    /// # Errors
+    /// Those of the task; when the cluster is not there, or fails.
+    pub fn run(
+        &self,
+        task: &str,
+        schema: &SchemaRef,
+        shares: &[Vec<String>],
+        mut rows: impl FnMut(RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        let plan = plan(task, schema, shares).map_err(failed)?;
+        let came = Cell::new(false);
+        let mut attempt = || -> Result<EngineResult<()>> {
+            let mut stream = match self.wait(self.send(Arc::clone(&plan)))? {
+                Ok(stream) => stream,
+                Err(e) => return Ok(Err(e)),
+            };
+            while let Some(batch) = self.wait(stream.next())? {
+                match batch {
+                    Ok(batch) => {
+                        came.set(true);
+                        rows(batch)?;
+                    }
+                    Err(e) => return Ok(Err(e)),
+                }
+            }
+            Ok(Ok(()))
+        };
+        let Err(first) = attempt()? else { return Ok(()) };
+        let error = match of_task(&first.to_string()) {
+            None if !came.get() && self.cores().is_ok() => match attempt()? {
+                Ok(()) => return Ok(()),
+                Err(second) => second,
+            },
+            _ => first,
+        };
+        Err(self.error(&error))
+    }
+
+    async fn send(&self, plan: Arc<dyn ExecutionPlan>) -> EngineResult<SendableRecordBatchStream> {
+        let config = SessionConfig::new_with_ballista().with_ballista_job_name("btfdb");
+        let session = SessionContext::new().session_id();
+        let url = format!("http://{}", self.address);
+        let ballista = config.ballista_config();
+        let codec = Codec::default();
+        execute_physical_plan::<PhysicalPlanNode>(url, &ballista, plan, &codec, session, config).await
+    }
+
+    fn error(&self, error: &DataFusionError) -> Error {
+        let text = error.strip_backtrace();
+        if let Some(error) = of_task(&text) {
+            return error;
+        }
+        if text.contains("transport error") && text.contains("Connect") {
+            return self.unreachable().because(text);
+        }
+        Error::new(ErrorKind::Io, format!("the cluster at '{}' failed", self.address))
+            .because(text)
+            .hint("scheduler and executors say more on their standard error")
+    }
+}
+
+/// The plan of a task. It ends with one partition: an executor that is lost after it finished a task of the
+/// last stage would leave places behind where no result is (Ballista 55).
+fn plan(task: &str, schema: &SchemaRef, shares: &[Vec<String>]) -> EngineResult<Arc<dyn ExecutionPlan>> {
+    let columns = names_schema();
+    let partition = |share: &Vec<String>| {
+        let names: ArrayRef = Arc::new(StringArray::from_iter_values(share));
+        Ok(vec![RecordBatch::try_new(Arc::clone(&columns), vec![names])?])
+    };
+    let partitions = shares.iter().map(partition).collect::<EngineResult<Vec<_>>>()?;
+    let names = MemorySourceConfig::try_new_exec(&partitions, Arc::clone(&columns), None)?;
+    let work = RecordingsExec::new(task.into(), Arc::clone(schema), names, None);
+    Ok(Arc::new(CoalescePartitionsExec::new(Arc::new(work))))
+}

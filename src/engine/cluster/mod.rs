@@ -1,0 +1,22 @@
+//! Work on recordings that executors of a cluster do: the node of a plan that stands for it, how it reaches
+//! them, and the processes of a cluster. The cluster is Ballista, of the version of the engine; it is given
+//! plans of one shape only, and never an operator of ours but this node. Not what the work is (see
+//! [`crate::cluster`]).
+
+mod asked;
+mod codec;
+mod failure;
+mod fragment;
+mod job;
+mod node;
+mod processes;
+mod scan;
+mod statement;
+
+pub(crate) use asked::{Asked, Fragment, RunFragment};
+pub(super) use failure::of_task;
+pub(crate) use job::Cluster;
+pub(crate) use node::RunTask;
+pub(crate) use processes::{ExecutorSettings, SchedulerSettings, run_executor, run_scheduler};
+pub(super) use scan::FragmentNode;
+pub(super) use statement::{distributed, fragment_plan};

@@ -1,0 +1,155 @@
+//! The node of a plan that does a task on recordings, whose names are the rows of its input: partition by
+//! partition, so that a cluster may cut its input as it likes. Not what the task is, which is a text here.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::stream::RecordBatchReceiverStream;
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties as _,
+    Partitioning, PlanProperties, ReplaceChildrenOptions,
+};
+use futures::StreamExt;
+
+use super::failure::to_engine;
+use crate::engine::operators::one_input;
+
+/// Batches that wait for whoever reads them.
+const WAITING: usize = 2;
+
+/// Does tasks, in an executor.
+pub(crate) trait RunTask: fmt::Debug + Send + Sync {
+    /// Does a task on some recordings, and gives `rows` each batch of the result; it ends when that returns
+    /// false, and soon after `stop` becomes true.
+    ///
+    /// # Errors
+    /// Those of the task.
+    fn run(
+        &self,
+        task: &str,
+        recordings: &[String],
+        stop: &Arc<AtomicBool>,
+        rows: &mut dyn FnMut(RecordBatch) -> bool,
+    ) -> crate::error::Result<()>;
+}
+
+/// See above.
+#[derive(Debug)]
+pub(super) struct RecordingsExec {
+    /// What is to be done.
+    pub task: Arc<str>,
+    input: Arc<dyn ExecutionPlan>,
+    /// Who does it; `None` where the plan is only made and passed on.
+    runner: Option<Arc<dyn RunTask>>,
+    properties: Arc<PlanProperties>,
+}
+
+impl RecordingsExec {
+    /// `schema`: the columns of the result.
+    pub fn new(
+        task: Arc<str>,
+        schema: SchemaRef,
+        input: Arc<dyn ExecutionPlan>,
+        runner: Option<Arc<dyn RunTask>>,
+    ) -> Self {
+        let partitions = input.output_partitioning().partition_count();
+        let properties = Arc::new(PlanProperties::new(
+            EquivalenceProperties::new(schema),
+            Partitioning::UnknownPartitioning(partitions),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        ));
+        Self { task, input, runner, properties }
+    }
+}
+
+/// The columns of the input.
+pub(super) fn names_schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![Field::new("recording", DataType::Utf8, false)]))
+}
+
+/// Stops a task that nobody waits for any more.
+struct StopWhenDropped(Arc<AtomicBool>);
+
+impl Drop for StopWhenDropped {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl DisplayAs for RecordingsExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RecordingsExec")
+    }
+}
+
+impl ExecutionPlan for RecordingsExec {
+    one_input!(RecordingsExec, |this, input| Self::new(
+        Arc::clone(&this.task),
+        this.schema(),
+        input,
+        this.runner.clone()
+    ));
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let Some(runner) = self.runner.clone() else {
+            return internal_err!("a task on recordings is run outside of an executor");
+        };
+        let mut names = self.input.execute(partition, context)?;
+        let (schema, task) = (self.schema(), Arc::clone(&self.task));
+        let mut reader = RecordBatchReceiverStream::builder(Arc::clone(&schema), WAITING);
+        let to = reader.tx();
+        reader.spawn(async move {
+            let stop = StopWhenDropped(Arc::default());
+            let mut recordings: Vec<String> = Vec::new();
+            while let Some(batch) = names.next().await {
+                let batch = batch?;
+                let names = batch.column(0).as_string_opt::<i32>();
+                recordings.extend(names.into_iter().flatten().flatten().map(str::to_owned));
+            }
+            if recordings.is_empty() {
+                return Ok(());
+            }
+            let flag = Arc::clone(&stop.0);
+            let work = move || {
+                let mut wrong = Ok(());
+                let mut rows = |batch: RecordBatch| match fitted(batch, &schema) {
+                    Ok(batch) => to.blocking_send(Ok(batch)).is_ok(),
+                    Err(e) => {
+                        wrong = Err(e);
+                        false
+                    }
+                };
+                runner.run(&task, &recordings, &flag, &mut rows).map_err(|e| to_engine(&e))?;
+                wrong
+            };
+            let done = tokio::task::spawn_blocking(work).await;
+            drop(stop);
+            done.map_err(|e| DataFusionError::Internal(format!("a task on recordings failed: {e}")))?
+        });
+        Ok(reader.build())
+    }
+}
+
+/// The batch with the schema that the plan promised: the same columns, whose fields may be less strict.
+fn fitted(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+    let rows = batch.num_rows();
+    let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(rows));
+    let (_, columns, _) = batch.into_parts();
+    Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
+}

@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""Commands on a cluster: a scheduler and executors as processes, and the database in a server of S3. The answers are
+those of one process, byte for byte, also when executors are killed while they work; without any, there is an error.
+
+    cluster.py BTFDB [--server moto|seaweedfs] [--only answers,statements,killed,snapshot,lost]
+               [--statements DIR] [--count N] [--kills N]
+
+BTFDB is built with the feature cluster. DIR is what the test `random_statements_have_the_same_rows_in_all_ways` left
+with BTFDB_STATEMENTS_TO=DIR. Needs the packages of tests/remote.txt."""
+
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from remote import ROOT, Server, check, free_port  # noqa: E402
+
+
+class Cluster:
+    """A scheduler and executors of one core each."""
+
+    def __init__(self, btfdb, env, folder, executors=2, memory=None):
+        self.btfdb, self.env, self.folder, self.memory = btfdb, env, folder, memory
+        self.address = f"127.0.0.1:{free_port()}"
+        self.count = 0
+        self.scheduler = self.start("scheduler", "scheduler", "--listen", self.address)
+        self.executors = []
+        self.await_(lambda: "listening" in self.said("scheduler") or self.answers())
+        for _ in range(executors):
+            self.add()
+
+    def start(self, name, *words):
+        log = open(self.folder / f"{name}.log", "w")
+        return subprocess.Popen([self.btfdb, *words], stdout=log, stderr=log, env=self.env)
+
+    def said(self, name):
+        return (self.folder / f"{name}.log").read_text(errors="replace")
+
+    def answers(self):
+        """How many executors the scheduler knows; None if there is no scheduler."""
+        import http.client
+
+        try:
+            connection = http.client.HTTPConnection(self.address, timeout=5)
+            connection.request("GET", "/api/executors")
+            return len(json.loads(connection.getresponse().read()))
+        except (OSError, ValueError):
+            return None
+
+    def await_(self, holds, seconds=60):
+        end = time.monotonic() + seconds
+        while not holds():
+            if time.monotonic() > end:
+                raise SystemExit(f"the cluster does not start; see {self.folder}")
+            time.sleep(0.05)
+
+    def add(self):
+        """One more executor: two free ports, of which the second follows the first."""
+        before = self.answers() or 0
+        for _ in range(20):
+            self.count += 1
+            name = f"executor-{self.count}"
+            words = ["executor", self.address, "--threads", "1", "--port", str(free_port())]
+            process = self.start(name, *words, *(["--memory-limit", self.memory] if self.memory else []))
+            end = time.monotonic() + 60
+            while time.monotonic() < end and process.poll() is None:
+                if (self.answers() or 0) > before:
+                    self.executors.append(process)
+                    return process
+                time.sleep(0.05)
+            process.kill()
+        raise SystemExit(f"no executor starts; see {self.folder}")
+
+    def stop(self):
+        for process in [*self.executors, self.scheduler]:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+            process.wait()
+
+
+class Bench:
+    def __init__(self, btfdb, server, folder):
+        self.btfdb, self.server, self.folder = btfdb, server, folder
+        self.env = {**os.environ, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.port}", "AWS_ACCESS_KEY_ID": "a",
+                    "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "us-east-1", "AWS_ALLOW_HTTP": "true"}
+
+    def run(self, *words, timeout=600):
+        done = subprocess.run([self.btfdb, *map(str, words)], capture_output=True, env=self.env, timeout=timeout,
+                              cwd=ROOT)
+        return done.returncode, done.stdout, done.stderr
+
+    def database(self, url):
+        """Three recordings, and copies of the one that ships."""
+        inputs = [ROOT / "demo/recording", ROOT / "tests/data/btf/metrics.btf"]
+        code, _, err = self.run("ingest", url, *inputs, "--label", "bench=1")
+        check(f"ingest into {url}", code == 0, err.decode() if code else "")
+        for n in range(3):
+            code, _, err = self.run("ingest", url, ROOT / "demo/recording", "--name", f"night-{n}",
+                                    "--label", f"bench={n}")
+            check(f"ingest night-{n}", code == 0, err.decode() if code else "")
+        return url
+
+
+def same(bench, cluster, words, sort=False, what=None):
+    """The same output, errors and exit code as without a cluster."""
+    here, there = bench.run(*words), bench.run(*words, "--cluster", cluster.address)
+    lines = (lambda out: sorted(out.splitlines())) if sort else (lambda out: out)
+    holds = (here[0], lines(here[1]), here[2]) == (there[0], lines(there[1]), there[2])
+    details = "" if holds else f"\n{here[0]} {here[1][:300]} {here[2][-500:]}\n{there[0]} {there[1][:300]} {there[2][-500:]}"
+    check(what or " ".join(map(str, words)), holds, details or f"{len(here[1])} bytes")
+    return here
+
+
+def views():
+    """The views of the library, and the values of their parameters."""
+    for file in sorted((ROOT / "queries").glob("*/*.sql")):
+        text = file.read_text()
+        if file.parent.name in ("metrics", "prelude"):
+            continue
+        params = []
+        for name, kind in re.findall(r"^-- param: (\w+) (\w+)", text, re.M):
+            params += ["--param", f"{name}={'10ms' if kind in ('duration', 'time') else 1 if kind == 'integer' else 'a'}"]
+        yield file.stem, params
+
+
+def answers(bench, cluster, url):
+    chains = bench.folder / "chains.toml"
+    chains.write_text('[[chain]]\nname = "c"\nsteps = [{ entity = "T_5", action = "activate" },'
+                      ' { entity = "T_5", action = "terminate" }]\n')
+    for more in ([], ["--across"], ["--across=bench"], ["--histogram"], ["--entity", "T_*"], ["--recording", "night-*"],
+                 ["--where-label", "bench=1"], ["--unit", "us", "--format", "json"], ["--from", "20ms", "--to", "60ms"],
+                 ["--chains", chains]):
+        same(bench, cluster, ["metrics", url, *more])
+    same(bench, cluster, ["metrics", url, "CPULoad", "Preemptions", "--window", "20ms", "--step", "10ms"])
+    for wrong in (["NoMetric"], ["ResponseTime", "--entity", "nobody"], ["--recording", "nobody"],
+                  ["--from", "10s"]):
+        same(bench, cluster, ["metrics", url, *wrong])
+    for name, params in views():
+        same(bench, cluster, ["query", url, f"SELECT * FROM {name}", "--chains", chains, *params], sort=True)
+    for table in ("btf_event", "data_event", "process_state", "recording", "recording_label", "source", "entity", "gap"):
+        same(bench, cluster, ["query", url, f"SELECT * FROM {table}"], sort=True)
+    for sql in ("SELECT count(*), min(time), max(time) FROM btf_event",
+                "SELECT process, count(*) AS n, avg(running), stddev(ready) FROM process_instance GROUP BY 1 ORDER BY 1",
+                "SELECT * FROM process_instance ORDER BY running DESC, recording, process, instance LIMIT 7",
+                "SELECT recording, seq FROM btf_event ORDER BY time DESC, recording, seq DESC LIMIT 9",
+                "SELECT DISTINCT target FROM btf_event ORDER BY 1",
+                "SELECT a.process, b.recording, count(*) FROM process_instance a JOIN process_instance b "
+                "ON a.process = b.process GROUP BY 1, 2 ORDER BY 1, 2",
+                "SELECT recording, count(*) FROM btf_event e WHERE time > (SELECT avg(time) FROM btf_event) GROUP BY 1 ORDER BY 1",
+                "SELECT recording FROM recording WHERE recording NOT IN (SELECT recording FROM gap) ORDER BY 1",
+                "SELECT time + 9223372036854775807 FROM btf_event", "SELECT nothing FROM btf_event",
+                "SELECT 1", "EXPLAIN SELECT count(*) FROM gap", "SUMMARIZE process_instance",
+                "CREATE VIEW v AS SELECT * FROM gap; SELECT count(*) FROM v"):
+        same(bench, cluster, ["query", url, sql])
+    same(bench, cluster, ["query", url, "SELECT count(*) FROM btf_event WHERE time < $t", "--param", "t=30ms"])
+    for more in ([], ["--format", "json"], ["--btf-version", "2.1.5"], ["--severity", "info"]):
+        same(bench, cluster, ["check", url, *more])
+    limits = ROOT / "demo/limits.toml"
+    for form in ("table", "json", "junit"):
+        same(bench, cluster, ["check", url, "--requirements", limits, "--format", form])
+    same(bench, cluster, ["check", url, "--requirements", limits, "--allow-no-samples"])
+
+
+def statements(bench, cluster, folder, count):
+    """Random statements, in scripts; each row says of which it is."""
+    texts = []
+    for file in sorted(Path(folder).glob("statements-*.jsonl")):
+        texts += [line for line in map(json.loads, file.open()) if line["error"] is None]
+    texts = texts[:count]
+    for begin in range(0, len(texts), 50):
+        script = bench.folder / "script.sql"
+        part = texts[begin:begin + 50]
+        script.write_text(";\n".join(f"SELECT {line['seed']} AS statement, q.* FROM ({line['sql']}) q" for line in part))
+        same(bench, cluster, ["query", Path(folder) / "db", "-f", script], sort=True,
+             what=f"{len(part)} random statements from {part[0]['seed']}")
+
+
+def killed(bench, cluster, url, kills):
+    """Executors are killed while they work: after some tenths of the time, one; the answer is the same."""
+    words = ["metrics", url]
+    begun = time.monotonic()
+    expected = bench.run(*words, "--cluster", cluster.address)
+    lasts = time.monotonic() - begun
+    check("the answer before anything is killed", expected[0] == 0, expected[2].decode())
+    for tenth in (2, 8, 5, 1, 9, 3, 7)[:kills]:
+        victim = cluster.executors.pop(0)
+        timer = threading.Timer(lasts * tenth / 10, victim.kill)
+        timer.start()
+        begun = time.monotonic()
+        found = bench.run(*words, "--cluster", cluster.address)
+        took = time.monotonic() - begun
+        timer.join()
+        victim.wait()
+        check(f"an executor is killed after {tenth} tenths ({took:.1f} s, {lasts:.1f} s before)", found == expected,
+              found[2].decode())
+        cluster.add()
+    # One that hangs is as good as dead.
+    victim = cluster.executors.pop(0)
+    victim.send_signal(signal.SIGSTOP)
+    found = bench.run(*words, "--cluster", cluster.address)
+    check("an executor hangs", found == expected, found[2].decode())
+    victim.send_signal(signal.SIGCONT)
+    victim.kill()
+    victim.wait()
+    cluster.add()
+
+
+def lost(bench, cluster, url):
+    """All executors are killed: an error, soon. No scheduler: an error at once."""
+    words = ["metrics", url, "--cluster", cluster.address]
+    timer = threading.Timer(0.4, lambda: [executor.kill() for executor in cluster.executors])
+    timer.start()
+    begun = time.monotonic()
+    code, out, err = bench.run(*words)
+    took = time.monotonic() - begun
+    timer.join()
+    for executor in cluster.executors:
+        executor.wait()
+    cluster.executors = []
+    check(f"all executors are killed ({took:.1f} s)", code == 1 and not out and b"cluster" in err and took < 60,
+          f"{code} {out} {err.decode()}")
+    cluster.await_(lambda: cluster.answers() == 0)
+    code, out, err = bench.run(*words)
+    check("a cluster without executors", code == 1 and b"has no executor" in err, err.decode())
+    cluster.scheduler.kill()
+    cluster.scheduler.wait()
+    code, out, err = bench.run(*words)
+    check("no scheduler", code == 1 and b"cannot reach a scheduler" in err, err.decode())
+
+
+def snapshot(bench, cluster, url):
+    """A recording is removed and another one comes while tasks run: they see the database as it was."""
+    sql = "SELECT recording, count(*) AS n FROM btf_event GROUP BY 1 ORDER BY 1"
+    expected = bench.run("query", url, sql)
+    found = {}
+
+    def ask():
+        found["all"] = [bench.run("query", url, sql, "--cluster", cluster.address) for _ in range(4)]
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    code, _, err = bench.run("remove", url, "--recording", "night-2")
+    check("remove while tasks run", code == 0, err.decode() if code else "")
+    asking.join()
+    after = bench.run("query", url, sql)
+    check("each answer is that of one commit", all(answer in (expected, after) for answer in found["all"]),
+          str(found["all"]))
+    check("the last answer is the new one", found["all"][-1] == after or found["all"][-1] == expected)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("btfdb")
+    parser.add_argument("--server", choices=["moto", "seaweedfs"], default="moto")
+    parser.add_argument("--only", default="answers,statements,killed,snapshot,lost")
+    parser.add_argument("--statements")
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--kills", type=int, default=5)
+    arguments = parser.parse_args()
+    only = arguments.only.split(",")
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        server = Server(arguments.server, folder)
+        bench = Bench(Path(arguments.btfdb).resolve(), server, folder)
+        cluster = Cluster(bench.btfdb, bench.env, folder)
+        try:
+            url = bench.database("s3://fleet/night.db")
+            if "answers" in only:
+                answers(bench, cluster, url)
+            if "statements" in only and arguments.statements:
+                statements(bench, cluster, arguments.statements, arguments.count)
+            if "killed" in only:
+                killed(bench, cluster, url, arguments.kills)
+            if "snapshot" in only:
+                snapshot(bench, cluster, url)
+            if "lost" in only:
+                lost(bench, cluster, url)
+        finally:
+            cluster.stop()
+            server.stop()
+    print("all checks passed")
+
+
+if __name__ == "__main__":
+    main()
