@@ -2,7 +2,7 @@
 """Commands on a cluster: a scheduler and executors as processes, and the database in a server of S3. The answers are
 those of one process, byte for byte, also when executors are killed while they work; without any, there is an error.
 
-    cluster.py BTFDB [--server moto|seaweedfs] [--only answers,statements,killed,snapshot,lost]
+    cluster.py BTFDB [--server moto|seaweedfs] [--only answers,statements,killed,ingest,snapshot,lost]
                [--statements DIR] [--count N] [--kills N]
 
 BTFDB is built with the feature cluster. DIR is what the test `random_statements_have_the_same_rows_in_all_ways` left
@@ -183,6 +183,60 @@ def statements(bench, cluster, folder, count):
              what=f"{len(part)} random statements from {part[0]['seed']}")
 
 
+def ingested(bench, cluster):
+    """Executors ingest inputs as one process does; one that is killed loses and doubles none."""
+    import shutil
+
+    def inputs(folder, count):
+        made = []
+        for n in range(count):
+            made.append(bench.folder / folder / f"r{n:02}")
+            shutil.copytree(ROOT / "demo/recording", made[-1])
+            description = made[-1] / "recording.toml"
+            description.write_text(re.sub(r'(?m)^name = .*$', f'name = "r{n:02}"', description.read_text(), count=1))
+        return made
+
+    def recordings(url):
+        out = bench.run("query", url, "SELECT recording FROM recording ORDER BY 1", "--format", "csv")[1]
+        return out.decode().split()[1:]
+
+    here, there, many = bench.folder / "here.db", "s3://fleet/there.db", inputs("some", 7)
+    many.append(ROOT / "tests/data/btf/metrics.btf")
+    code, _, err = bench.run("ingest", here, *many, "--label", "build=7")
+    check("ingest in one process", code == 0, err.decode() if code else "")
+    code, _, err = bench.run("ingest", there, *many, "--label", "build=7", "--cluster", cluster.address)
+    check("ingest by executors", code == 0 and err.decode().count("BTF events") == len(many), err.decode() if code else "")
+    for table in ("btf_event", "data_event", "process_instance", "recording", "recording_label", "source", "diagnostic"):
+        rows = [sorted(bench.run("query", url, f"SELECT * FROM {table}")[1].splitlines()) for url in (here, there)]
+        check(f"{table} is the same", rows[0] == rows[1] and bool(rows[0]), f"{len(rows[0]) - 1} rows")
+    code, _, err = bench.run("ingest", there, many[0], "--cluster", cluster.address)
+    check("a recording that is there", code == 1 and b"already has a recording" in err, err.decode())
+    bad = bench.folder / "bad.btf"
+    bad.write_text("#version 2.1.5\n" + "no event at all\n" * 3)
+    url = "s3://fleet/partly.db"
+    code, _, err = bench.run("ingest", url, many[0], bad, many[1], "--strict", "--cluster", cluster.address)
+    check("one bad input", code == 1 and b"1 of 3 inputs" in err and recordings(url) == ["r00", "r01"], err.decode())
+    url, many = "s3://fleet/killed.db", inputs("many", 20)
+    victim = cluster.executors.pop(0)
+
+    def kill():
+        while not recordings(url):
+            time.sleep(0.05)
+        victim.kill()
+
+    killing = threading.Thread(target=kill)
+    killing.start()
+    code, _, err = bench.run("ingest", url, *many, "--cluster", cluster.address)
+    killing.join()
+    victim.wait()
+    names = recordings(url)
+    check("an executor is killed while it ingests", code == 0 and names == [f"r{n:02}" for n in range(20)],
+          f"{names} {err.decode()}" if code else "")
+    code, _, err = bench.run("verify", url)
+    check("verify", code == 0, err.decode().splitlines()[-1])
+    cluster.add()
+
+
 def killed(bench, cluster, url, kills):
     """Executors are killed while they work: after some tenths of the time, one; the answer is the same."""
     words = ["metrics", url]
@@ -260,7 +314,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("btfdb")
     parser.add_argument("--server", choices=["moto", "seaweedfs"], default="moto")
-    parser.add_argument("--only", default="answers,statements,killed,snapshot,lost")
+    parser.add_argument("--only", default="answers,statements,killed,ingest,snapshot,lost")
     parser.add_argument("--statements")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--kills", type=int, default=5)
@@ -279,6 +333,8 @@ def main():
                 statements(bench, cluster, arguments.statements, arguments.count)
             if "killed" in only:
                 killed(bench, cluster, url, arguments.kills)
+            if "ingest" in only:
+                ingested(bench, cluster)
             if "snapshot" in only:
                 snapshot(bench, cluster, url)
             if "lost" in only:

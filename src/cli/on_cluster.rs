@@ -1,15 +1,19 @@
 //! The option --cluster: a cluster does the work of a command. In a btfdb without the feature `cluster`, an
 //! error says so. Not what the cluster does (see [`crate::cluster`]).
 
+use super::ui::Ui;
 use crate::btf::spec::Version;
 use crate::check::Report;
+use crate::description::Description;
 use crate::engine::Session;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::metrics::{Histogram, MetricFilter};
+use crate::ops::IngestOptions;
 use crate::require::Outcome;
+use crate::store::Location;
 use crate::time::TimeScale;
 use arrow::array::RecordBatch;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -60,6 +64,39 @@ mod with {
         cluster::rules(&fleet(session, at)?, version)
     }
 
+    /// Ingests inputs, each of which is a recording, and says what became of each.
+    ///
+    /// # Errors
+    /// When one of them was not ingested, after all others were.
+    pub fn ingest(
+        at: &Location,
+        inputs: &[PathBuf],
+        what: (&Description, &IngestOptions),
+        (address, interrupt): &Address<'_>,
+        ui: &Ui,
+    ) -> Result<()> {
+        let all = cluster::ingest_all(at, inputs, what, address, Arc::clone(interrupt))?;
+        for one in &all {
+            let cluster::Ingested { name, events, findings: [warnings, errors], error } = one;
+            match error {
+                Some(why) => ui.warning(&format!("not ingested: {name}: {why}")),
+                None if warnings + errors > 0 => {
+                    ui.status(&format!(
+                        "{name}: {events} BTF events; {warnings} warnings and {errors} errors, see \
+                         `btfdb info {at} --recording {name}`"
+                    ));
+                }
+                None => ui.status(&format!("{name}: {events} BTF events")),
+            }
+        }
+        let failed = all.iter().filter(|one| one.error.is_some()).count() + inputs.len().abs_diff(all.len());
+        if failed > 0 {
+            let what = format!("{failed} of {} inputs were not ingested", inputs.len());
+            return Err(Error::input(what).hint("the others were, each by a commit of its own"));
+        }
+        Ok(())
+    }
+
     /// The session, whose statements the cluster runs. `restrict`: a table that was restricted, and the
     /// condition.
     pub fn statements(
@@ -84,7 +121,6 @@ mod with {
 #[cfg(not(feature = "cluster"))]
 mod with {
     use super::*;
-    use crate::error::Error;
 
     fn missing<T>() -> Result<T> {
         Err(Error::usage("this btfdb was built without the feature cluster")
@@ -114,6 +150,16 @@ mod with {
         missing()
     }
 
+    pub fn ingest(
+        _: &Location,
+        _: &[PathBuf],
+        _: (&Description, &IngestOptions),
+        _: &Address<'_>,
+        _: &Ui,
+    ) -> Result<()> {
+        missing()
+    }
+
     pub fn statements(_: Session, _: &Address<'_>, _: Option<(String, String)>) -> Result<Session> {
         missing()
     }
@@ -123,4 +169,4 @@ mod with {
     }
 }
 
-pub use with::{histograms, requirements, rules, statements, summaries};
+pub use with::{histograms, ingest, requirements, rules, statements, summaries};

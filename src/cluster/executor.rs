@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use arrow::array::RecordBatch;
 
 use super::task::{Task, Work};
-use super::{requirements, rules, statements};
+use super::{ingest, requirements, rules, statements};
 use crate::engine::cluster::{Fragment, RunTask};
 use crate::engine::{Session, SessionOptions};
 use crate::error::{Error, Result};
@@ -42,9 +42,13 @@ impl RunTask for TaskRunner {
     ) -> Result<()> {
         let Task { database, generation, chains, work, .. } = Task::parse(task)?;
         let location = Location::parse(database.as_ref(), &self.remote)?;
+        if let Work::Ingest(inputs) = &work {
+            return ingest::ingest_some(&location, inputs, (names, generation), stop, rows);
+        }
         let database = Database::open_at(location, generation)?;
         let recordings = names.iter().map(|name| found(&database, name)).collect::<Result<Vec<_>>>()?;
         match work {
+            Work::Ingest(_) => Ok(()),
             Work::Summaries { metrics, filter } => {
                 let session = self.session(database.only(recordings), stop)?.with_chains(&chains)?;
                 rows(passed::summaries(&session, &metrics, &filter)?);

@@ -5,6 +5,8 @@
 mod ask;
 mod deal;
 mod executor;
+mod ingest;
+mod inputs;
 mod metrics;
 mod requirements;
 mod rules;
@@ -14,6 +16,7 @@ mod task;
 pub(crate) use crate::engine::cluster::{ExecutorSettings, SchedulerSettings, run_executor, run_scheduler};
 pub(crate) use ask::Fleet;
 pub(crate) use executor::TaskRunner;
+pub(crate) use ingest::{Ingested, ingest_all};
 pub(crate) use metrics::{histograms, summaries};
 pub(crate) use requirements::requirements;
 pub(crate) use rules::rules;

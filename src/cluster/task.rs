@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::inputs::Inputs;
 use crate::chain::Chain;
 use crate::engine::cluster::Asked;
 use crate::error::{Error, ErrorKind, Result};
@@ -27,6 +28,8 @@ pub(super) enum Work {
     Summaries { metrics: Vec<String>, filter: MetricFilter },
     /// Samples of metrics, for statistics of several recordings.
     Samples { metrics: Vec<String>, filter: MetricFilter },
+    /// Inputs, whose paths are in place of names of recordings, become recordings.
+    Ingest(Box<Inputs>),
     /// The rules of BTF.
     Rules { version: Option<String> },
     /// A fragment of a statement: which one, its plan, and what is done with its rows, in base64. `restrict`:

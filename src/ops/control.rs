@@ -33,6 +33,12 @@ impl Control {
         Self { cancelled: Arc::clone(&self.cancelled), ..Self::default() }
     }
 
+    /// An operation that stops soon after `flag` becomes true.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn stopped_by(flag: &Arc<AtomicBool>) -> Self {
+        Self { cancelled: Arc::clone(flag), ..Self::default() }
+    }
+
     /// Asks the operation to stop at the next chunk; nothing is committed then.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);

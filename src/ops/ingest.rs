@@ -66,7 +66,7 @@ pub fn ingest(
 }
 
 /// The time scale of a new database: nanoseconds, unless a trace has a finer one.
-fn finest(plans: &[Plan], formats: &[&'static dyn TraceFormat]) -> TimeScale {
+pub(crate) fn finest(plans: &[Plan], formats: &[&'static dyn TraceFormat]) -> TimeScale {
     let inputs = plans.iter().filter(|plan| plan.format.is_none()).flat_map(|plan| &plan.inputs);
     let units = inputs.filter_map(|input| recognise::unit_of(&input.path, formats));
     units.fold(TimeScale::Ns, |finest, unit| if unit.decimals() > finest.decimals() { unit } else { finest })

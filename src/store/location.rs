@@ -67,7 +67,16 @@ impl Location {
     #[cfg(feature = "cluster")]
     pub(crate) fn shared(&self) -> Result<String> {
         let path = match &self.0 {
-            Kind::Folder(root) => fs::canonicalize(root).map_err(|e| Error::io("find", root, e))?,
+            Kind::Folder(root) if root.exists() => {
+                fs::canonicalize(root).map_err(|e| Error::io("find", root, e))?
+            }
+            // A database that is going to be made.
+            Kind::Folder(root) => {
+                let parent = root.parent().filter(|parent| !parent.as_os_str().is_empty());
+                let parent = parent.unwrap_or(Path::new("."));
+                let parent = fs::canonicalize(parent).map_err(|e| Error::io("find", parent, e))?;
+                parent.join(root.file_name().unwrap_or_default())
+            }
             Kind::Bucket(bucket) => return Ok(bucket.url().to_owned()),
         };
         path.into_os_string().into_string().map_err(|path| {

@@ -1,8 +1,9 @@
 //! `btfdb ingest`.
 
-use super::super::args::{KernelArgs, Limits};
+use super::super::args::{ClusterArg, KernelArgs, Limits};
 use super::super::declared::{Declared, Registry};
 use super::super::location;
+use super::super::on_cluster;
 use super::super::progress::watched;
 use super::super::signals;
 use super::super::ui::Ui;
@@ -100,6 +101,9 @@ pub struct IngestArgs {
     /// mapping profile; `!PATTERN`: they are none. `*` any text, `?` a character, `#` a number.
     #[arg(long = "idle-task", value_delimiter = ',', value_name = "PATTERNS")]
     pub idle_tasks: Vec<String>,
+    /// Who does the work: then each input is one recording, and a commit of its own.
+    #[command(flatten)]
+    pub cluster: ClusterArg,
     /// Resources to use.
     #[command(flatten)]
     pub limits: Limits,
@@ -166,6 +170,12 @@ pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
     };
     let control = signals::control();
     let begun = Instant::now();
+    if let Some(address) = args.cluster.cluster.as_deref() {
+        let at = (address, control.flag_shared());
+        on_cluster::ingest(&args.database, &args.inputs, (&over, &options), &at, ui)?;
+        ui.status(&format!("done in {:.1} s", begun.elapsed().as_secs_f32()));
+        return Ok(0);
+    }
     let work = || ingest(Arc::new(RealDisk), &args.database, &plans, &options, &control);
     let reports = watched(ui, &control, work)?;
     for report in &reports {
