@@ -40,12 +40,12 @@ impl<'a> Fleet<'a> {
         &self,
         work: Work,
         schema: &SchemaRef,
-        rows: impl FnMut(RecordBatch) -> Result<()>,
+        mut rows: impl FnMut(RecordBatch) -> Result<()>,
     ) -> Result<()> {
         let database = self.session.database();
         let shares = deal(database.recordings()?, self.cluster.cores()?);
         let task = task(database, self.session.given_chains(), work)?;
-        self.cluster.run(&task.text()?, schema, &shares, rows)
+        self.cluster.run(&task.text()?, schema, &shares, |batch| rows(batch).map(|()| true))
     }
 
     /// As [`Fleet::run`], for work whose rows name their recording in a column: the batches, cut by

@@ -42,24 +42,23 @@ impl RunTask for TaskRunner {
     ) -> Result<()> {
         let Task { database, generation, chains, work, .. } = Task::parse(task)?;
         let location = Location::parse(database.as_ref(), &self.remote)?;
-        if let Work::Ingest(inputs) = &work {
-            return ingest::ingest_some(&location, inputs, (names, generation), stop, rows);
-        }
-        let database = Database::open_at(location, generation)?;
-        let recordings = names.iter().map(|name| found(&database, name)).collect::<Result<Vec<_>>>()?;
+        // A session of all recordings, and one of those of the task.
+        let all = || self.session(Database::open_at(&location, generation)?, stop);
+        let own = || {
+            let database = Database::open_at(&location, generation)?;
+            let recordings = names.iter().map(|name| found(&database, name)).collect::<Result<Vec<_>>>()?;
+            self.session(database.only(recordings), stop)?.with_chains(&chains)
+        };
         match work {
-            Work::Ingest(_) => Ok(()),
+            Work::Ingest(inputs) => ingest::ingest_some(&location, &inputs, (names, generation), stop, rows),
             Work::Summaries { metrics, filter } => {
-                let session = self.session(database.only(recordings), stop)?.with_chains(&chains)?;
+                let session = own()?;
                 rows(passed::summaries(&session, &metrics, &filter)?);
                 Ok(())
             }
-            Work::Samples { metrics, filter } => {
-                let session = self.session(database.only(recordings), stop)?.with_chains(&chains)?;
-                passed::samples_of(&session, &metrics, &filter, rows)
-            }
+            Work::Samples { metrics, filter } => passed::samples_of(&own()?, &metrics, &filter, rows),
             Work::Statement { asked, number, plan, above, restrict } => {
-                let session = self.session(database.only(recordings), stop)?.with_chains(&chains)?;
+                let session = own()?;
                 if let Some((table, condition)) = &restrict {
                     statements::restrict(&session, table, condition)?;
                 }
@@ -72,12 +71,11 @@ impl RunTask for TaskRunner {
                 Ok(())
             }
             Work::Rules { version } => {
-                let session = self.session(database, stop)?;
-                rules::check_all(&Trace::of_session(session, names.to_vec()), version.as_deref(), rows)
+                rules::check_all(&Trace::of_session(all()?, names.to_vec()), version.as_deref(), rows)
             }
             // Names are looked up in all recordings, so the session has all of them.
             Work::Requirements { text, file } => {
-                let session = self.session(database, stop)?.with_chains(&chains)?;
+                let session = all()?.with_chains(&chains)?;
                 requirements::measure_all(&session, &text, Path::new(&file), names, rows)
             }
         }

@@ -123,7 +123,7 @@ pub(crate) fn ingest_all(
                 },
             ));
         }
-        Ok(())
+        Ok(true)
     })?;
     done.sort_by_key(|(place, _)| *place);
     Ok(done.into_iter().map(|(_, one)| one).collect())

@@ -33,6 +33,11 @@ pub(crate) fn rules(fleet: &Fleet<'_>, version: Option<Version>) -> Result<Vec<(
             reports.push((names.value(row).to_owned(), report));
         }
     }
+    let recordings = fleet.session.database().recordings()?;
+    if !reports.iter().map(|(name, _)| name).eq(recordings.iter().map(|recording| &recording.name)) {
+        let what = format!("{} reports came for {} recordings", reports.len(), recordings.len());
+        return Err(Error::new(ErrorKind::Bug, what));
+    }
     Ok(reports)
 }
 

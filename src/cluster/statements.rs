@@ -50,20 +50,9 @@ impl RunFragment for Statements {
         };
         let shares = deal(self.database.recordings()?, self.cluster.cores()?);
         let text = task(&self.database, &self.chains, work)?.text()?;
-        let enough = || Error::new(ErrorKind::Interrupted, ENOUGH);
-        let result = self.cluster.run(&text, schema, &shares, |batch| match rows(batch) {
-            true => Ok(()),
-            false => Err(enough()),
-        });
-        match result {
-            Err(e) if e.kind() == ErrorKind::Interrupted && e.to_string() == ENOUGH => Ok(()),
-            result => result,
-        }
+        self.cluster.run(&text, schema, &shares, |batch| Ok(rows(batch)))
     }
 }
-
-/// No more rows are needed.
-const ENOUGH: &str = "enough rows";
 
 /// The session, whose statements a cluster runs from now on; `address`: `HOST:PORT` of its scheduler.
 /// `restrict`: a table that was restricted, and the condition.

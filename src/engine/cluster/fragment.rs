@@ -16,7 +16,7 @@ use datafusion::logical_expr::{
 };
 
 use crate::engine::functions::READ_GAPS;
-use crate::engine::table::Table;
+use crate::engine::table::{Table, is_plain};
 use crate::engine::table_functions::{ChainsTable, Node};
 use crate::schema::columns::btf_event::RECORDING;
 
@@ -173,23 +173,6 @@ fn is_recording(expr: &Expr, input: &LogicalPlan, known: &Recordings) -> bool {
         }
         _ => false,
     }
-}
-
-/// An expression that gives the same in every process, of the row alone.
-fn is_plain(expr: &Expr) -> bool {
-    let special = |e: &Expr| {
-        Ok(matches!(
-            e,
-            Expr::ScalarSubquery(_)
-                | Expr::InSubquery(_)
-                | Expr::Exists(_)
-                | Expr::SetComparison(_)
-                | Expr::OuterReferenceColumn(..)
-                | Expr::ScalarVariable(..)
-                | Expr::Placeholder(_)
-        ))
-    };
-    !expr.is_volatile() && !expr.exists(special).unwrap_or(true)
 }
 
 fn reads_gaps(expr: &Expr) -> bool {

@@ -140,7 +140,7 @@ impl Cluster {
     }
 
     /// Does a task on recordings, each share in a task of the cluster, and gives `rows` each batch of the
-    /// result, in any order; `schema` has their columns. What fails for a reason outside of the task, before
+    /// result, in any order, until that returns false; `schema` has their columns. What fails for a reason outside of the task, before
     /// the first rows came, is tried once more.
     ///
     /// # Errors
@@ -150,7 +150,7 @@ impl Cluster {
         task: &str,
         schema: &SchemaRef,
         shares: &[Vec<String>],
-        mut rows: impl FnMut(RecordBatch) -> Result<()>,
+        mut rows: impl FnMut(RecordBatch) -> Result<bool>,
     ) -> Result<()> {
         let plan = plan(task, schema, shares).map_err(failed)?;
         let came = Cell::new(false);
@@ -163,7 +163,9 @@ impl Cluster {
                 match batch {
                     Ok(batch) => {
                         came.set(true);
-                        rows(batch)?;
+                        if !rows(batch)? {
+                            break;
+                        }
                     }
                     Err(e) => return Ok(Err(e)),
                 }

@@ -229,7 +229,8 @@ fn leaf_of(node: &Plan) -> Option<Plan> {
     if input.is::<FragmentExec>() {
         return Some(Arc::clone(input));
     }
-    let passes = input.is::<FilterExec>() || input.is::<ProjectionExec>();
+    // The first rows of each task are not the first ones of all.
+    let passes = (input.is::<FilterExec>() || input.is::<ProjectionExec>()) && input.fetch().is_none();
     if passes { leaf_of(input) } else { None }
 }
 

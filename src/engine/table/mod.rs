@@ -337,7 +337,7 @@ fn recordings_of(filter: &Expr) -> Option<BTreeSet<String>> {
 }
 
 /// True if a filter can be evaluated outside the query: it has no subquery and no outer reference.
-fn is_plain(filter: &Expr) -> bool {
+pub(super) fn is_plain(filter: &Expr) -> bool {
     let special = |e: &Expr| {
         Ok(matches!(
             e,
