@@ -140,8 +140,8 @@ impl Cluster {
     }
 
     /// Does a task on recordings, each share in a task of the cluster, and gives `rows` each batch of the
-    /// result, in any order, until that returns false; `schema` has their columns. What fails for a reason outside of the task, before
-    /// the first rows came, is tried once more.
+    /// result, in any order, until that returns false; `schema` has their columns. What fails for a reason
+    /// outside of the task, before the first rows came, is tried once more.
     ///
     /// # Errors
     /// Those of the task; when the cluster is not there, or fails.
