@@ -146,6 +146,7 @@ step_cluster() {
     [[ -x $python ]] || python3 -m venv "$target/interop"
     "$python" -m pip install --quiet --disable-pip-version-check -r tests/remote.txt
     cargo nextest run --locked --features cluster --lib -E 'test(cluster)'
+    mkdir "$work/on_cluster"
     BTFDB_STATEMENTS=200 BTFDB_STATEMENTS_FROM=700000 BTFDB_STATEMENTS_TO=$work/on_cluster \
         cargo test --quiet --locked --features cluster --lib random_statements_have_the_same_rows
     cargo build --quiet --locked --features cluster
