@@ -14,6 +14,7 @@ use std::{env, error, fs};
 mod column_type;
 mod queries;
 mod rows;
+mod sources;
 mod specs;
 mod tables;
 mod views;
@@ -25,6 +26,10 @@ fn main() -> Result<()> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     for input in ["build", "src/schema/column_type.rs", "schemas", "queries"] {
         println!("cargo::rerun-if-changed={input}");
+    }
+    // Processes of a cluster have to be of the same sources.
+    if env::var_os("CARGO_FEATURE_CLUSTER").is_some() {
+        println!("cargo::rustc-env=BTFDB_SOURCES={:016x}", sources::sum(&root)?);
     }
     let tables = tables::read_tables(&root.join("schemas"))?;
     fs::write(out.join("schema.rs"), specs::generate(&tables))?;

@@ -2,11 +2,12 @@
 //! program, which are [`crate::error::Error`]s.
 
 use crate::words::words;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 words! {
     /// How bad a finding is. The words are those of table `diagnostic`.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     pub enum Severity {
         /// Worth knowing; nothing was lost or guessed.
         Info = "info",

@@ -57,7 +57,7 @@
 //! | `export` | tables and results → files, also in formats of other tools | btf, chain, engine, error, formats, metrics, names, options, qnx, render, schema, selection, store, time, varint, words | arguments |
 //! | `plot` | a window of a recording → its picture | btf, engine, error, library, metrics, names, picture, schema, selection, store, time, words | how it is drawn |
 //! | `require` | timing requirements: bounds and measured values | chain, engine, error, library, metrics, render, schema, selection, time, words | the terminal |
-//! | `cluster` | commands on many recordings, done by a cluster: tasks for executors, and their results as those of one process | btf, chain, check, description, diagnostics, encoding, engine, error, formats, metrics, ops, options, require, schema, store, time | the terminal, DataFusion |
+//! | `cluster` | commands on many recordings, done by a cluster: tasks for executors, and their results as those of one process | btf, chain, check, description, diagnostics, encoding, engine, error, formats, library, metrics, ops, options, require, schema, store, time | the terminal, DataFusion |
 //! | `cli` | arguments, the shell, progress, signals, exit codes | all | Parquet, Arrow builders |
 //!
 //! # Invariants

@@ -10,7 +10,7 @@ use crate::engine::{Param, ResultStream, Session};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnType, TableSpec, columns, tables};
 
-pub(crate) use known::{check_names_in_any, check_types, in_any};
+pub(crate) use known::{check_names_in_any, check_types, in_any, recordings_with, without};
 
 /// A part of a database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

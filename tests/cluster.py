@@ -2,7 +2,7 @@
 """Commands on a cluster: a scheduler and executors as processes, and the database in a server of S3. The answers are
 those of one process, byte for byte, also when executors are killed while they work; without any, there is an error.
 
-    cluster.py BTFDB [--server moto|seaweedfs] [--only answers,statements,killed,ingest,snapshot,lost]
+    cluster.py BTFDB [--server moto|seaweedfs] [--only answers,statements,killed,ingest,snapshot,cancelled,lost]
                [--statements DIR] [--count N] [--kills N]
 
 BTFDB is built with the feature cluster. DIR is what the test `random_statements_have_the_same_rows_in_all_ways` left
@@ -62,13 +62,13 @@ class Cluster:
                 raise SystemExit(f"the cluster does not start; see {self.folder}")
             time.sleep(0.05)
 
-    def add(self):
+    def add(self, threads=1):
         """One more executor: two free ports, of which the second follows the first."""
         before = self.answers() or 0
         for _ in range(20):
             self.count += 1
             name = f"executor-{self.count}"
-            words = ["executor", self.address, "--threads", "1", "--port", str(free_port())]
+            words = ["executor", self.address, "--threads", str(threads), "--port", str(free_port())]
             process = self.start(name, *words, *(["--memory-limit", self.memory] if self.memory else []))
             end = time.monotonic() + 60
             while time.monotonic() < end and process.poll() is None:
@@ -161,6 +161,16 @@ def answers(bench, cluster, url):
                 "CREATE VIEW v AS SELECT * FROM gap; SELECT count(*) FROM v"):
         same(bench, cluster, ["query", url, sql])
     same(bench, cluster, ["query", url, "SELECT count(*) FROM btf_event WHERE time < $t", "--param", "t=30ms"])
+    same(bench, cluster, ["query", url, "SELECT count(*) FROM btf_event WHERE now() > TIMESTAMP '2020-01-01'"])
+    own = bench.folder / "own"
+    own.mkdir()
+    (own / "late.sql").write_text("-- Events after 50 ms.\n-- column: recording text The recording.\n"
+                                  "-- column: time time When.\nSELECT recording, time FROM btf_event WHERE time > 50ms")
+    (own / "Lateness.sql").write_text("-- How late.\n-- unit: duration\nSELECT recording, 'all' AS entity, 'T' AS type, "
+                                  "NULL AS core, 0 AS instance, time AS value, time AS at FROM late")
+    for words in (["query", url, "SELECT recording, count(*) FROM late GROUP BY 1 ORDER BY 1"], ["metrics", url, "Lateness"]):
+        code, out, _ = same(bench, cluster, [*words, "--sql-path", own])
+        check("SQL of the user has rows", code == 0 and b"night-1" in out)
     for more in ([], ["--format", "json"], ["--btf-version", "2.1.5"], ["--severity", "info"]):
         same(bench, cluster, ["check", url, *more])
     limits = ROOT / "demo/limits.toml"
@@ -267,6 +277,28 @@ def killed(bench, cluster, url, kills):
     cluster.add()
 
 
+def cancelled(bench, cluster, url):
+    """Who asks ends: so do the tasks. And when the first rows are enough."""
+    def jobs():
+        import urllib.request
+
+        with urllib.request.urlopen(f"http://{cluster.address}/api/jobs", timeout=10) as answer:
+            return json.loads(answer.read())
+
+    long = "SELECT max(abs(a.time - b.time)) FROM btf_event a, btf_event b WHERE a.recording = b.recording"
+    before = {job["job_id"] for job in jobs()}
+    asking = subprocess.Popen([bench.btfdb, "query", url, long, "--cluster", cluster.address], env=bench.env,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    cluster.await_(lambda: any(job["status"] == "Running" for job in jobs() if job["job_id"] not in before))
+    asking.send_signal(signal.SIGINT)
+    _, err = asking.communicate(timeout=60)
+    check("a statement is interrupted", asking.returncode == 130, f"{asking.returncode} {err.decode()}")
+    cluster.await_(lambda: not any(job["status"] in ("Running", "Queued") for job in jobs()), 20)
+    begun = time.monotonic()
+    bench.run("query", url, "SELECT count(*) FROM gap", "--cluster", cluster.address)
+    check("its tasks end", time.monotonic() - begun < 5, f"{time.monotonic() - begun:.2f} s for the next one")
+
+
 def lost(bench, cluster, url):
     """All executors are killed: an error, soon. No scheduler: an error at once."""
     words = ["metrics", url, "--cluster", cluster.address]
@@ -314,7 +346,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("btfdb")
     parser.add_argument("--server", choices=["moto", "seaweedfs"], default="moto")
-    parser.add_argument("--only", default="answers,statements,killed,ingest,snapshot,lost")
+    parser.add_argument("--only", default="answers,statements,killed,ingest,snapshot,cancelled,lost")
     parser.add_argument("--statements")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--kills", type=int, default=5)
@@ -337,6 +369,8 @@ def main():
                 ingested(bench, cluster)
             if "snapshot" in only:
                 snapshot(bench, cluster, url)
+            if "cancelled" in only:
+                cancelled(bench, cluster, url)
             if "lost" in only:
                 lost(bench, cluster, url)
         finally:

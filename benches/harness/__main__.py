@@ -9,6 +9,7 @@ from pathlib import Path
 
 import report
 from bench import Bench
+from cluster import cluster, has_cluster
 from inputs import size
 from measure import Failed
 from works import WORKS
@@ -55,6 +56,8 @@ def main():
     options = arguments()
     bench = Bench(options, [peer for peer in ("duckdb", "polars") if installed(peer)])
     chosen = [w for w in WORKS if not options.works or w.__name__ in options.works]
+    if not options.works and not has_cluster(options.binary):
+        chosen.remove(cluster)
     results, sections, failed = [], [], []
     for work in chosen:
         begun = time.monotonic()

@@ -61,6 +61,30 @@ def fleet(bench, folder, n):
     return database
 
 
+def limits(bench, folder, n):
+    """The same, and requirements that all of them keep."""
+    (folder / "limits.toml").write_text("""
+[[limit]]
+metric = "ResponseTime"
+upper = "1ms"
+[[deadline]]
+entity = "T_1"
+deadline = "1ms"
+[[load]]
+window = "20us"
+upper = 100
+[[chain]]
+name = "one to two"
+steps = [{ entity = "T_1", action = "terminate" }, { entity = "T_2", action = "start" }]
+reaction = "1ms"
+[[synchronisation]]
+name = "one and two"
+events = [{ entity = "T_1", action = "terminate" }, { entity = "T_2", action = "start" }]
+tolerance = "1ms"
+""")
+    return fleet(bench, folder, n)
+
+
 def small_trace(instances):
     lines = ["#version 2.1.5", "#timeScale ns"]
     for i in range(instances):
@@ -121,6 +145,10 @@ def on(*words, out=None):
 WORKS = [
     ("ingest of recordings", 250, recordings, lambda place, inputs: ["ingest", f"{place}.db", *inputs]),
     ("metrics of recordings", 250, fleet, on("metrics", "ResponseTime", out="csv")),
+    ("samples of recordings as one", 250, fleet, on("metrics", "--across", out="csv")),
+    ("requirements of recordings", 250, limits,
+     lambda place, database: ["check", database, "--requirements", database.parent / "limits.toml"]),
+    ("rules of recordings", 250, fleet, on("check")),
     ("query of all recordings", 250, fleet, on("query", "SELECT count(*) FROM process_instance")),
     ("metrics of entities", 5000, entities, on("metrics", out="csv")),
     ("plot of entities", 5000, entities, on("plot", out="svg")),

@@ -6,6 +6,7 @@ import filecmp
 from dataclasses import replace
 
 from bench import SCAN, Contender, Line, Result, Target
+from cluster import cluster
 from growth import growth
 from inputs import live_files, remove, rows_of
 from measure import Failed
@@ -371,7 +372,7 @@ def _columns(*names):
     return lambda output: [[row[n] for n in names] for row in csv.DictReader(output.splitlines())]
 
 
-WORKS = [data, functions, shapes, cold, btf, export, mapping, slice_10m, slice_100m, lag, as_of, window, core_load, metrics_sql, distinct, metrics, memory, growth]
+WORKS = [data, functions, shapes, cold, btf, export, mapping, slice_10m, slice_100m, lag, as_of, window, core_load, metrics_sql, distinct, metrics, memory, growth, cluster]
 # SeaweedFS is large, and is installed by who wants to measure with it.
 if is_installed():
     WORKS.append(remote)

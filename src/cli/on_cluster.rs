@@ -9,6 +9,7 @@ use crate::engine::Session;
 use crate::error::{Error, Result};
 use crate::metrics::{Histogram, MetricFilter};
 use crate::ops::IngestOptions;
+use crate::ops::findings::Found;
 use crate::require::Outcome;
 use crate::store::Location;
 use crate::time::TimeScale;
@@ -26,7 +27,7 @@ mod with {
     use crate::cluster::{self, Fleet};
     use crate::metrics::in_unit;
 
-    fn fleet<'s>(session: &'s Session, (address, interrupt): &Address<'_>) -> Result<Fleet<'s>> {
+    fn fleet<'s>(session: &'s Session, (address, interrupt): &Address<'s>) -> Result<Fleet<'s>> {
         Fleet::new(session, address, Arc::clone(interrupt))
     }
 
@@ -53,6 +54,11 @@ mod with {
         filter: &MetricFilter,
     ) -> Result<Vec<Histogram>> {
         cluster::histograms(&fleet(session, at)?, names, filter)
+    }
+
+    /// As [`crate::ops::findings::doubts`].
+    pub fn doubts(session: &Session, at: &Address<'_>) -> Result<Vec<Found>> {
+        cluster::doubts(&fleet(session, at)?)
     }
 
     /// As [`crate::ops::check::check`].
@@ -146,6 +152,10 @@ mod with {
         missing()
     }
 
+    pub fn doubts(_: &Session, _: &Address<'_>) -> Result<Vec<Found>> {
+        missing()
+    }
+
     pub fn rules(_: &Session, _: &Address<'_>, _: Option<Version>) -> Result<Vec<(String, Report)>> {
         missing()
     }
@@ -169,4 +179,4 @@ mod with {
     }
 }
 
-pub use with::{histograms, ingest, requirements, rules, statements, summaries};
+pub use with::{doubts, histograms, ingest, requirements, rules, statements, summaries};

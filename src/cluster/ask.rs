@@ -8,18 +8,19 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
 use super::deal::deal;
-use super::task::{Task, VERSION, Work};
-use crate::chain::Chain;
-use crate::engine::Session;
+use super::statements::on_cluster;
+use super::task::{Given, Task, Work};
 use crate::engine::cluster::Cluster;
+use crate::engine::{Session, SessionOptions};
 use crate::error::Result;
 use crate::schema::result::{Texts, column};
-use crate::store::Database;
 
 /// The recordings of a session, and the cluster that works on them.
 pub(crate) struct Fleet<'a> {
     pub session: &'a Session,
     cluster: Cluster,
+    address: &'a str,
+    interrupt: Arc<AtomicBool>,
 }
 
 impl<'a> Fleet<'a> {
@@ -27,8 +28,16 @@ impl<'a> Fleet<'a> {
     ///
     /// # Errors
     /// When threads are not available.
-    pub fn new(session: &'a Session, address: &str, interrupt: Arc<AtomicBool>) -> Result<Self> {
-        Ok(Self { session, cluster: Cluster::at(address, interrupt)? })
+    pub fn new(session: &'a Session, address: &'a str, interrupt: Arc<AtomicBool>) -> Result<Self> {
+        Ok(Self { session, cluster: Cluster::at(address, Arc::clone(&interrupt))?, address, interrupt })
+    }
+
+    /// A session of the same recordings, whose statements the cluster runs.
+    pub(super) fn statements(&self) -> Result<Session> {
+        let options = SessionOptions { threads: Some(self.session.threads()), memory_limit: None };
+        let session = self.session.renewed(options)?.with_interrupt(Arc::clone(&self.interrupt));
+        let session = session.with_chains(self.session.given_chains())?;
+        on_cluster(session, self.address, Arc::clone(&self.interrupt), None)
     }
 
     /// Has work done on all recordings of the session, and gives `rows` the batches, in any order; `schema`
@@ -44,7 +53,7 @@ impl<'a> Fleet<'a> {
     ) -> Result<()> {
         let database = self.session.database();
         let shares = deal(database.recordings()?, self.cluster.cores()?);
-        let task = task(database, self.session.given_chains(), work)?;
+        let task = Task::on(database, Given::of(self.session), work)?;
         self.cluster.run(&task.text()?, schema, &shares, |batch| rows(batch).map(|()| true))
     }
 
@@ -72,15 +81,4 @@ impl<'a> Fleet<'a> {
         found.sort_by_key(|(place, came, _)| (*place, *came));
         Ok(found.into_iter().map(|(_, _, batch)| batch).collect())
     }
-}
-
-/// A task on a database as it is now.
-pub(super) fn task(database: &Database, chains: &[Chain], work: Work) -> Result<Task> {
-    Ok(Task {
-        version: VERSION.to_owned(),
-        database: database.location().shared()?,
-        generation: database.generation(),
-        chains: chains.to_vec(),
-        work,
-    })
 }

@@ -7,14 +7,15 @@ use std::sync::atomic::AtomicBool;
 
 use arrow::array::RecordBatch;
 
-use super::task::{Task, Work};
-use super::{ingest, requirements, rules, statements};
+use super::task::{Given, Task, Work};
+use super::{doubts, ingest, requirements, rules, statements};
 use crate::engine::cluster::{Fragment, RunTask};
 use crate::engine::{Session, SessionOptions};
 use crate::error::{Error, Result};
+use crate::library::Queries;
 use crate::metrics::passed;
 use crate::ops::open::Trace;
-use crate::store::{Database, Location, Recording, Remote};
+use crate::store::{Database, Location, Remote};
 
 /// Does tasks with the settings of this executor.
 #[derive(Debug)]
@@ -26,9 +27,10 @@ pub(crate) struct TaskRunner {
 }
 
 impl TaskRunner {
-    fn session(&self, database: Database, stop: &Arc<AtomicBool>) -> Result<Session> {
+    fn session(&self, database: Database, given: Given, stop: &Arc<AtomicBool>) -> Result<Session> {
         let options = SessionOptions { threads: Some(1), memory_limit: self.memory_limit };
-        Ok(Session::open(database, options)?.with_interrupt(Arc::clone(stop)))
+        let session = Session::open_with(database, options, Queries::with_added(given.queries))?;
+        session.with_interrupt(Arc::clone(stop)).with_chains(&given.chains)
     }
 }
 
@@ -40,25 +42,20 @@ impl RunTask for TaskRunner {
         stop: &Arc<AtomicBool>,
         rows: &mut dyn FnMut(RecordBatch) -> bool,
     ) -> Result<()> {
-        let Task { database, generation, chains, work, .. } = Task::parse(task)?;
+        let Task { database, generation, given, work, .. } = Task::parse(task)?;
         let location = Location::parse(database.as_ref(), &self.remote)?;
-        // A session of all recordings, and one of those of the task.
-        let all = || self.session(Database::open_at(&location, generation)?, stop);
-        let own = || {
-            let database = Database::open_at(&location, generation)?;
-            let recordings = names.iter().map(|name| found(&database, name)).collect::<Result<Vec<_>>>()?;
-            self.session(database.only(recordings), stop)?.with_chains(&chains)
-        };
+        let some = || some_of(&Database::open_at(&location, generation)?, names);
+        let own = |given| self.session(some()?, given, stop);
         match work {
             Work::Ingest(inputs) => ingest::ingest_some(&location, &inputs, (names, generation), stop, rows),
             Work::Summaries { metrics, filter } => {
-                let session = own()?;
+                let session = own(given)?;
                 rows(passed::summaries(&session, &metrics, &filter)?);
                 Ok(())
             }
-            Work::Samples { metrics, filter } => passed::samples_of(&own()?, &metrics, &filter, rows),
+            Work::Samples { metrics, filter } => passed::samples_of(&own(given)?, &metrics, &filter, rows),
             Work::Statement { asked, number, plan, above, restrict } => {
-                let session = own()?;
+                let session = own(given)?;
                 if let Some((table, condition)) = &restrict {
                     statements::restrict(&session, table, condition)?;
                 }
@@ -70,20 +67,24 @@ impl RunTask for TaskRunner {
                 }
                 Ok(())
             }
+            Work::Doubts => doubts::of_some(&some()?, rows),
             Work::Rules { version } => {
-                rules::check_all(&Trace::of_session(all()?, names.to_vec()), version.as_deref(), rows)
+                rules::check_all(&Trace::of_session(own(given)?, names.to_vec()), version.as_deref(), rows)
             }
-            // Names are looked up in all recordings, so the session has all of them.
-            Work::Requirements { text, file } => {
-                let session = all()?.with_chains(&chains)?;
-                requirements::measure_all(&session, &text, Path::new(&file), names, rows)
+            Work::Requirements { text, file, known } => {
+                requirements::measure_all(&own(given)?, (&text, Path::new(&file), &known), names, rows)
             }
         }
     }
 }
 
-fn found(database: &Database, name: &str) -> Result<Arc<Recording>> {
-    database
-        .recording(name)?
-        .ok_or_else(|| Error::database(format!("the commit of the task has no recording '{name}'")))
+/// The database with the recordings of a task.
+fn some_of(database: &Database, names: &[String]) -> Result<Database> {
+    let asked: Vec<&str> = names.iter().map(String::as_str).collect();
+    let recordings = database.named(&asked)?;
+    if recordings.len() != names.len() {
+        let what = format!("the database has {} of {} recordings of a task", recordings.len(), names.len());
+        return Err(Error::database(what));
+    }
+    Ok(database.only(recordings))
 }

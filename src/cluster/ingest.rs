@@ -1,6 +1,7 @@
 //! Ingest of many recordings by a cluster: each executor ingests some of the inputs, and commits each
 //! recording by itself. Not the ingest of one.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::deal::deal_by_bytes;
 use super::inputs::Inputs;
-use super::task::{Task, VERSION, Work};
+use super::task::{Given, Task, Work};
 use crate::description::{Description, plan};
 use crate::diagnostics::Severity;
 use crate::engine::cluster::Cluster;
@@ -97,24 +98,19 @@ pub(crate) fn ingest_all(
         (_, given) => given,
     };
     let work = Work::Ingest(Box::new(Inputs::new(over, options, scale)));
-    let task = Task {
-        version: VERSION.to_owned(),
-        database: at.shared()?,
-        generation: database.map_or(0, |database| database.generation()),
-        chains: Vec::new(),
-        work,
-    };
+    let began = database.map_or(0, |database| database.generation());
+    let task = Task::new(at.shared()?, began, Given::default(), work);
     let cluster = Cluster::at(address, interrupt)?;
     // More tasks than cores: what an executor has not begun when it dies is done by others.
     let shares = deal_by_bytes(&sized, cluster.cores()?.saturating_mul(TASKS_PER_CORE));
-    let mut done: Vec<(usize, Ingested)> = Vec::new();
+    let places: HashMap<&str, usize> = sized.iter().map(|(path, _)| path.as_str()).zip(0..).collect();
+    let mut done: Vec<(Option<usize>, Ingested)> = Vec::new();
     cluster.run(&task.text()?, &schema(), &shares, |batch| {
         let ([paths, names, errors], [events, warnings, wrong]): ([Texts; 3], [Integers; 3]) =
             columns(&batch)?;
         for row in 0..batch.num_rows() {
-            let place = sized.iter().position(|(path, _)| path == paths.value(row)).unwrap_or(usize::MAX);
             done.push((
-                place,
+                places.get(paths.value(row)).copied(),
                 Ingested {
                     name: names.value(row).to_owned(),
                     events: events.value(row),

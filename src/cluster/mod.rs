@@ -4,6 +4,7 @@
 
 mod ask;
 mod deal;
+mod doubts;
 mod executor;
 mod ingest;
 mod inputs;
@@ -12,9 +13,11 @@ mod requirements;
 mod rules;
 mod statements;
 mod task;
+mod texts;
 
 pub(crate) use crate::engine::cluster::{ExecutorSettings, SchedulerSettings, run_executor, run_scheduler};
 pub(crate) use ask::Fleet;
+pub(crate) use doubts::doubts;
 pub(crate) use executor::TaskRunner;
 pub(crate) use ingest::{Ingested, ingest_all};
 pub(crate) use metrics::{histograms, summaries};

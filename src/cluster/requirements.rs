@@ -8,15 +8,16 @@ use super::ask::Fleet;
 use super::task::Work;
 use crate::engine::Session;
 use crate::error::Result;
-use crate::require::{Outcome, Requirements, measure, outcome_columns, outcome_schema, outcomes_of};
+use crate::require::{Known, Outcome, Requirements, measure, outcome_columns, outcome_schema, outcomes_of};
 
-/// The outcomes of requirements in all recordings of a session, in the order of [`measure`]: recording by
-/// recording. `text` and `file`: those of their file.
+/// As [`measure`], of all recordings of a session. `text` and `file`: those of their file.
 ///
 /// # Errors
 /// Those of [`measure`]; when the cluster is not there, or fails.
 pub(crate) fn requirements(fleet: &Fleet<'_>, text: &str, file: &Path) -> Result<Vec<Outcome>> {
-    let work = Work::Requirements { text: text.to_owned(), file: file.to_string_lossy().into_owned() };
+    let known = Box::new(Known::of(&fleet.statements()?, &Requirements::parse(text, file)?)?);
+    let (text, file) = (text.to_owned(), file.to_string_lossy().into_owned());
+    let work = Work::Requirements { text, file, known };
     let mut outcomes = Vec::new();
     for batch in fleet.run_in_order(work, &outcome_schema())? {
         outcomes.extend(outcomes_of(&batch)?);
@@ -24,20 +25,14 @@ pub(crate) fn requirements(fleet: &Fleet<'_>, text: &str, file: &Path) -> Result
     Ok(outcomes)
 }
 
-/// The work of an executor.
+/// The work of an executor, in a session of its recordings.
 pub(super) fn measure_all(
     session: &Session,
-    text: &str,
-    file: &Path,
+    (text, file, known): (&str, &Path, &Known),
     recordings: &[String],
     rows: &mut dyn FnMut(RecordBatch) -> bool,
 ) -> Result<()> {
     let requirements = Requirements::parse(text, file)?;
-    for recording in recordings {
-        let outcomes = measure(session, &requirements, recording)?;
-        if !rows(outcome_columns(&outcomes)?) {
-            break;
-        }
-    }
+    rows(outcome_columns(&measure(session, &requirements, known, recordings)?)?);
     Ok(())
 }

@@ -9,10 +9,8 @@ use arrow::datatypes::SchemaRef;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::ask::task;
 use super::deal::deal;
-use super::task::Work;
-use crate::chain::Chain;
+use super::task::{Given, Task, Work};
 use crate::engine::Session;
 use crate::engine::cluster::{Asked, Cluster, Fragment, RunFragment};
 use crate::error::{Error, ErrorKind, Result};
@@ -23,7 +21,7 @@ use crate::store::Database;
 struct Statements {
     cluster: Cluster,
     database: Database,
-    chains: Vec<Chain>,
+    given: Given,
     restrict: Option<(String, String)>,
 }
 
@@ -49,7 +47,7 @@ impl RunFragment for Statements {
             restrict: self.restrict.clone(),
         };
         let shares = deal(self.database.recordings()?, self.cluster.cores()?);
-        let text = task(&self.database, &self.chains, work)?.text()?;
+        let text = Task::on(&self.database, self.given.clone(), work)?.text()?;
         self.cluster.run(&text, schema, &shares, |batch| Ok(rows(batch)))
     }
 }
@@ -67,8 +65,8 @@ pub(crate) fn on_cluster(
 ) -> Result<Session> {
     let cluster = Cluster::at(address, interrupt)?;
     let database = session.database().clone();
-    let chains = session.given_chains().to_vec();
-    Ok(session.with_cluster(Arc::new(Statements { cluster, database, chains, restrict })))
+    let given = Given::of(&session);
+    Ok(session.with_cluster(Arc::new(Statements { cluster, database, given, restrict })))
 }
 
 /// The table has only the rows for which a condition is true, as in the session of who asks.

@@ -130,7 +130,7 @@ impl Runner {
             params: asked.params.clone(),
             limit: asked.limit,
             relations: Arc::clone(&self.relations),
-            on: On::Fragment(fragment.clone()),
+            on: On::Fragment(Box::new((asked.clone(), fragment.clone()))),
         })
     }
 
@@ -185,14 +185,16 @@ enum On {
     /// A cluster, its fragments; this process, the rest.
     Cluster(Arc<dyn RunFragment>),
     /// This process, one fragment of it.
-    Fragment(Fragment),
+    Fragment(Box<(Asked, Fragment)>),
 }
 
 impl Job {
     async fn execute(&self, sender: &SyncSender<Message>) -> Result<(), DataFusionError> {
         #[cfg(feature = "cluster")]
-        if let On::Fragment(fragment) = &self.on {
-            return self.execute_fragment(fragment, sender).await;
+        if let On::Fragment(of) = &self.on {
+            let plan = fragment_plan(&self.context, &of.0, &of.1).await?;
+            let stream = execute_stream(plan, self.context.task_ctx())?;
+            return send(sender, stream, (&Names::default(), Vec::new(), Vec::new())).await;
         }
         let Planned { mut plan, names, summarize } = planned(&self.context.state(), &self.sql).await?;
         let used = plan.get_parameter_names()?;
@@ -232,23 +234,11 @@ impl Job {
         if !gives_rows(plan) || catalog.is_none_or(|catalog| !catalog.own().names().is_empty()) {
             return Ok(None);
         }
-        let asked = Asked { sql: self.sql.clone(), params: self.params.clone(), limit: self.limit };
         let state = self.context.state();
+        let now = Asked::now_of(&state);
+        let asked = Asked { sql: self.sql.clone(), params: self.params.clone(), limit: self.limit, now };
         let optimized = asked.optimized(&state, plan.clone())?;
         distributed(&state, optimized, (cluster, &Arc::new(asked))).await
-    }
-
-    /// Runs one fragment of the statement.
-    #[cfg(feature = "cluster")]
-    async fn execute_fragment(
-        &self,
-        fragment: &Fragment,
-        sender: &SyncSender<Message>,
-    ) -> Result<(), DataFusionError> {
-        let asked = Asked { sql: self.sql.clone(), params: self.params.clone(), limit: self.limit };
-        let plan = fragment_plan(&self.context, &asked, fragment).await?;
-        let stream = execute_stream(plan, self.context.task_ctx())?;
-        send(sender, stream, (&Names::default(), Vec::new(), Vec::new())).await
     }
 
     /// Makes or drops a view or table of the session. The result has no columns.

@@ -1,13 +1,14 @@
 //! Metrics and views as data. Not where they come from (see `file`), and not for running them.
 
 use crate::words::words;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::PathBuf;
 
 words! {
     /// The unit of the values of a metric. `as_str` is the word in the header of the SQL file and in the
     /// `unit` column of a result.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub enum Unit {
         /// Ticks of the database's time scale.
         Duration = "duration",
@@ -21,7 +22,7 @@ words! {
 words! {
     /// How rows become the value of a metric that has one value per entity and window of time. `as_str` is
     /// the word in the header of the SQL file.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub enum Fold {
         /// The sum of the values whose `at` is in the window; 0 for an entity without such rows.
         Sum = "sum",
@@ -32,7 +33,7 @@ words! {
 }
 
 /// The description of a column, parameter or argument.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Documented {
     /// Name in SQL; a parameter is written `$NAME`.
     pub name: Cow<'static, str>,
@@ -45,7 +46,7 @@ pub struct Documented {
 }
 
 /// Another name of a metric.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alias {
     /// The name.
     pub name: String,
@@ -54,7 +55,7 @@ pub struct Alias {
 }
 
 /// A metric: one `SELECT` with the columns [`METRIC_COLUMNS`], one row per sample.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Metric {
     /// Its name: the one in AMALTHEA, if there is one.
     pub name: String,
@@ -77,7 +78,7 @@ pub struct Metric {
 }
 
 /// A view: a named query that SQL reads like a table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct View {
     /// Name in SQL.
     pub name: String,

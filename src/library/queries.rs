@@ -4,6 +4,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
+use serde::{Deserialize, Serialize};
+
 use super::definition::{Metric, View};
 use super::file::Query;
 use super::folders::{self, ParsedFile};
@@ -11,7 +13,7 @@ use super::shipped;
 use crate::error::{Error, Result};
 
 /// The metrics and views of a session.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Queries {
     metrics: Vec<Metric>,
     views: Vec<View>,
@@ -53,6 +55,26 @@ impl Queries {
         let Self { mut metrics, mut views } = Self::clone(&Self::shipped());
         folders::read(folders, &mut metrics, &mut views, parse)?;
         Ok(Arc::new(Self { metrics, views }))
+    }
+
+    /// Those of the user alone.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn added(&self) -> Self {
+        let metrics = self.metrics.iter().filter(|metric| metric.file.is_some()).cloned().collect();
+        let views = self.views.iter().filter(|view| view.file.is_some()).cloned().collect();
+        Self { metrics, views }
+    }
+
+    /// The shipped ones, and those that another process [added](Self::added) to them.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn with_added(added: Self) -> Arc<Self> {
+        if added.metrics.is_empty() && added.views.is_empty() {
+            return Self::shipped();
+        }
+        let Self { mut metrics, mut views } = Self::clone(&Self::shipped());
+        metrics.extend(added.metrics);
+        views.extend(added.views);
+        Arc::new(Self { metrics, views })
     }
 
     /// All metrics, in the order of the lists.

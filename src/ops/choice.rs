@@ -49,6 +49,12 @@ impl Choice {
 /// The recordings of a list of names and patterns, in the order in which they came.
 fn named(database: &Database, list: &str) -> Result<Vec<Arc<Recording>>> {
     let words: Vec<&str> = pattern::words(list).collect();
+    if !words.iter().any(|word| pattern::is_pattern(word)) {
+        let found = database.named(&words)?;
+        if words.iter().all(|word| found.iter().any(|r| r.name == *word)) {
+            return Ok(found);
+        }
+    }
     if let [word] = words[..]
         && !pattern::is_pattern(word)
     {

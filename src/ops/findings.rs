@@ -3,11 +3,15 @@
 
 use crate::diagnostics::Severity;
 use crate::error::Result;
+use crate::pipeline::fan_out;
 use crate::schema::{DiagnosticView, SourceView, tables};
-use crate::store::{Database, read_batches};
+use crate::store::{Database, FileEntry, read_batches};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 const BATCH_ROWS: usize = 4096;
+/// Files of a bucket that are read at the same time.
+const REMOTE_READERS: usize = 16;
 
 /// Codes of findings after which results are not to be trusted: times, states or events of the trace are not
 /// those of the system.
@@ -27,7 +31,7 @@ const DOUBTS: [&str; 12] = [
 ];
 
 /// The findings of a code in an input.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// The recording.
     pub recording: String,
@@ -96,28 +100,36 @@ pub fn errors(db: &Database, recording: &str) -> Result<Errors> {
 }
 
 /// The findings about the sources that are wanted.
-fn found(db: &Database, recording: Option<&str>, wanted: impl Fn(&str) -> bool) -> Result<Vec<Found>> {
+fn found(db: &Database, recording: Option<&str>, wanted: impl Fn(&str) -> bool + Sync) -> Result<Vec<Found>> {
+    // Behind a network, a reader waits most of the time.
+    let readers = if db.location().folder().is_none() { REMOTE_READERS } else { 1 };
+    let files = db.files(tables::DIAGNOSTIC, recording)?;
+    let of_files = fan_out(readers.min(files.len()), files.iter().enumerate(), |files| {
+        files.map(|(place, file)| Ok((place, found_in(db, file, &wanted)?))).collect::<Result<Vec<_>>>()
+    })?;
+    let mut of_files = of_files.concat();
+    of_files.sort_by_key(|(place, _)| *place);
+    Ok(of_files.into_iter().flat_map(|(_, found)| found).collect())
+}
+
+fn found_in(db: &Database, file: &FileEntry, wanted: &impl Fn(&str) -> bool) -> Result<Vec<Found>> {
     let mut all: Vec<Found> = Vec::new();
-    for file in db.files(tables::DIAGNOSTIC, recording)? {
-        let of_recording = all.len();
-        for batch in read_batches(&db.place_of(&file), tables::DIAGNOSTIC, None, BATCH_ROWS)? {
-            let batch = batch?;
-            let rows = DiagnosticView::of(&batch)?;
-            for row in (0..rows.len()).filter(|row| wanted(rows.source.value(*row))) {
-                let (code, message) = (rows.code.value(row), rows.message.value(row));
-                let count = beyond_the_kept(message).unwrap_or(1);
-                let known = all.iter_mut().skip(of_recording).find(|found| found.code == code);
-                match known {
-                    Some(found) => found.count += count,
-                    None => all.push(Found {
-                        recording: file.recording.clone(),
-                        severity: Severity::parse(rows.severity.value(row)).unwrap_or(Severity::Error),
-                        code: code.to_owned(),
-                        message: message.to_owned(),
-                        line: rows.line.get(row),
-                        count,
-                    }),
-                }
+    for batch in read_batches(&db.place_of(file), tables::DIAGNOSTIC, None, BATCH_ROWS)? {
+        let batch = batch?;
+        let rows = DiagnosticView::of(&batch)?;
+        for row in (0..rows.len()).filter(|row| wanted(rows.source.value(*row))) {
+            let (code, message) = (rows.code.value(row), rows.message.value(row));
+            let count = beyond_the_kept(message).unwrap_or(1);
+            match all.iter_mut().find(|found| found.code == code) {
+                Some(found) => found.count += count,
+                None => all.push(Found {
+                    recording: file.recording.clone(),
+                    severity: Severity::parse(rows.severity.value(row)).unwrap_or(Severity::Error),
+                    code: code.to_owned(),
+                    message: message.to_owned(),
+                    line: rows.line.get(row),
+                    count,
+                }),
             }
         }
     }

@@ -4,7 +4,7 @@ use super::Control;
 use super::open::{OpenOptions, Trace};
 use crate::encoding::read_text;
 use crate::error::{Error, Result};
-use crate::require::{Outcome, Requirements, known_chains, measure};
+use crate::require::{Known, Outcome, Requirements, known_chains, measure};
 use crate::time::TimeScale;
 use std::path::Path;
 use std::sync::Arc;
@@ -44,14 +44,11 @@ pub fn requirements(
     Ok(Measured { outcomes, time_scale: trace.time_scale() })
 }
 
-/// Measures requirements in one recording after the other.
+/// Measures requirements in the recordings of a trace.
 ///
 /// # Errors
 /// Those of a query.
 pub fn in_this_process(trace: &Trace, requirements: &Requirements) -> Result<Vec<Outcome>> {
-    let mut outcomes = Vec::new();
-    for recording in &trace.recordings {
-        outcomes.extend(measure(&trace.session, requirements, recording)?);
-    }
-    Ok(outcomes)
+    let known = Known::of(&trace.session, requirements)?;
+    measure(&trace.session, requirements, &known, &trace.recordings)
 }

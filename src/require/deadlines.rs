@@ -20,7 +20,7 @@ pub struct Deadlines {
 /// [`crate::error::ErrorKind::Usage`] with file and line for a name that nothing has;
 /// [`crate::error::ErrorKind::Input`] for what is no time; those of a query.
 pub fn deadlines(session: &Session, requirements: &Requirements, recordings: &[String]) -> Result<Deadlines> {
-    let (known, scale) = (Known::new(session), session.database().time_scale());
+    let (known, scale) = (Known::of(session, requirements)?, session.database().time_scale());
     let mut processes = Vec::new();
     for recording in recordings {
         let sql = "SELECT DISTINCT process FROM process_instance WHERE recording = $recording";
@@ -39,11 +39,11 @@ pub fn deadlines(session: &Session, requirements: &Requirements, recordings: &[S
         if deadlines.of.len() > before {
             continue;
         }
-        deadlines.notes.push(match known.missing(name)? {
+        deadlines.notes.push(match known.missing(name) {
             Some(missing) if missing.verdict == Verdict::Unknown => {
-                return Err(requirements.mistake(&deadline.entity, Error::usage(missing.note)));
+                return Err(requirements.mistake(&deadline.entity, Error::usage(missing.note.clone())));
             }
-            Some(missing) => missing.note,
+            Some(missing) => missing.note.clone(),
             None => {
                 let recording = recordings.first().filter(|_| recordings.len() == 1).cloned();
                 let filter = MetricFilter { recording, ..MetricFilter::default() };

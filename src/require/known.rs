@@ -7,11 +7,15 @@ use crate::engine::Session;
 use crate::error::{ErrorKind, Result, did_you_mean};
 use crate::schema::tables;
 use crate::selection::kinds::{Kinds, described, described_only};
-use crate::selection::steps::{mark_silent, sentence, silent};
+use crate::selection::steps::{
+    StepNames, mark_silent, recordings_of_entity, recordings_with, sentence, silent,
+};
+use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a requirement has no samples: the verdict, and a sentence for the report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Missing {
     pub verdict: Verdict,
     pub note: String,
@@ -43,20 +47,103 @@ pub fn known_chains(session: &Session, requirements: &Requirements) -> Result<Ve
     Ok(known)
 }
 
-/// The names of a database. They are looked up when they are needed.
-pub(super) struct Known<'a> {
+/// What a database knows of the names in a file of requirements.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Known {
+    /// Those of processes, runnables and cores that did something.
+    measured: BTreeSet<String>,
+    /// Why others have no samples.
+    missing: BTreeMap<String, Missing>,
+    /// Why cores have no load.
+    missing_cores: BTreeMap<String, Missing>,
+    /// The names that steps can have, if there are steps.
+    names: StepNames,
+}
+
+impl Known {
+    /// # Errors
+    /// Those of a query.
+    pub fn of(session: &Session, requirements: &Requirements) -> Result<Self> {
+        let Requirements { limit, deadline, period, load, chain, synchronisation, .. } = requirements;
+        let lookup = Lookup { session, measured: OnceCell::new(), described: OnceCell::new() };
+        let mut known = Self::default();
+        let entities = limit.iter().filter_map(|limit| limit.entity.as_ref());
+        let entities = entities.chain(deadline.iter().map(|deadline| deadline.entity.get_ref()));
+        for name in entities.chain(period.iter().map(|period| &period.entity)) {
+            if let Some(missing) = lookup.missing(name)? {
+                known.missing.insert(name.clone(), missing);
+            } else if lookup.measured()?.contains(name) {
+                known.measured.insert(name.clone());
+            }
+        }
+        for core in load.iter().filter_map(|load| load.core.as_ref()) {
+            if let Some(missing) = lookup.missing_core(core)? {
+                known.missing_cores.insert(core.clone(), missing);
+            }
+        }
+        if !chain.is_empty() || !synchronisation.is_empty() {
+            known.names = StepNames::of(session)?;
+        }
+        Ok(known)
+    }
+
+    /// Why a process, runnable or core has no samples; `None` when it may have some.
+    pub(super) fn missing(&self, name: &str) -> Option<&Missing> {
+        self.missing.get(name)
+    }
+
+    /// Why a core has no load; `None` when something ran on it.
+    pub(super) fn missing_core(&self, name: &str) -> Option<&Missing> {
+        self.missing_cores.get(name)
+    }
+
+    /// True if a process, runnable or core has the name, and did something.
+    pub(super) fn is_measured(&self, name: &str) -> bool {
+        self.measured.contains(name)
+    }
+
+    /// The recordings that have no events that are steps of a chain, or events of a synchronisation, and why.
+    pub(super) fn lacking(
+        &self,
+        session: &Session,
+        recordings: &[String],
+        steps: &[ChainStep],
+    ) -> Result<BTreeMap<String, Missing>> {
+        let mut lacking: BTreeMap<String, Missing> = BTreeMap::new();
+        for step in steps {
+            let have = recordings_with(session, step)?;
+            let is_without =
+                |name: &&String| have.binary_search(name).is_err() && !lacking.contains_key(*name);
+            let without: Vec<&String> = recordings.iter().filter(is_without).collect();
+            if without.is_empty() {
+                continue;
+            }
+            let here = recordings_of_entity(session, step)?;
+            for recording in without {
+                let is_here = here.binary_search(recording).is_ok();
+                let (verdict, note) = match silent(session, Some(recording), step, (&self.names, is_here)) {
+                    Ok(None) => continue,
+                    Ok(Some(note)) => (Verdict::NoSamples, note),
+                    Err(error) if error.kind() == ErrorKind::Usage => (Verdict::Unknown, sentence(&error)),
+                    Err(error) => return Err(error),
+                };
+                lacking.insert(recording.clone(), Missing { verdict, note });
+            }
+        }
+        Ok(lacking)
+    }
+}
+
+/// Looks names up in a database, when they are needed.
+struct Lookup<'a> {
     session: &'a Session,
     measured: OnceCell<BTreeSet<String>>,
     described: OnceCell<BTreeSet<String>>,
 }
 
-impl<'a> Known<'a> {
-    pub fn new(session: &'a Session) -> Self {
-        Self { session, measured: OnceCell::new(), described: OnceCell::new() }
-    }
-
+impl Lookup<'_> {
     /// Why a process, runnable or core has no samples; `None` when it may have some.
-    pub fn missing(&self, name: &str) -> Result<Option<Missing>> {
+    fn missing(&self, name: &str) -> Result<Option<Missing>> {
         let measured = self.measured()?;
         let is_chain = |name: &str| self.session.given_chains().iter().any(|chain| chain.name == name);
         if measured.contains(name) || is_chain(name) {
@@ -79,7 +166,7 @@ impl<'a> Known<'a> {
     }
 
     /// Why a core has no load; `None` when something ran on it.
-    pub fn missing_core(&self, name: &str) -> Result<Option<Missing>> {
+    fn missing_core(&self, name: &str) -> Result<Option<Missing>> {
         let mut cores = Vec::new();
         for (table, sql) in [
             (tables::PROCESS_STATE, "SELECT DISTINCT core FROM process_state WHERE core IS NOT NULL"),
@@ -104,26 +191,6 @@ impl<'a> Known<'a> {
         };
         let note = format!("there is no core '{name}'; {near}");
         Ok(Some(Missing { verdict: Verdict::Unknown, note }))
-    }
-
-    /// Why a recording has no events that are steps of a chain, or events of a synchronisation; `None` if it
-    /// has some of each.
-    pub fn missing_step(&self, recording: &str, steps: &[ChainStep]) -> Result<Option<Missing>> {
-        for step in steps {
-            let (verdict, note) = match silent(self.session, Some(recording), step) {
-                Ok(None) => continue,
-                Ok(Some(note)) => (Verdict::NoSamples, note),
-                Err(error) if error.kind() == ErrorKind::Usage => (Verdict::Unknown, sentence(&error)),
-                Err(error) => return Err(error),
-            };
-            return Ok(Some(Missing { verdict, note }));
-        }
-        Ok(None)
-    }
-
-    /// True if a process, runnable or core has the name, and did something.
-    pub fn is_measured(&self, name: &str) -> Result<bool> {
-        Ok(self.measured()?.contains(name))
     }
 
     fn measured(&self) -> Result<&BTreeSet<String>> {

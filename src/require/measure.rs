@@ -1,71 +1,149 @@
-//! What the recordings of a database show of each requirement. Not for the shape of reports.
+//! What the recordings of a database show of each requirement. Not for the shape of reports, and not for
+//! loads and synchronisations (see `load` and `synchronised`).
 
-use arrow::array::RecordBatch;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::file::{Load, Synchronisation};
-use super::known::{Known, Missing};
-use super::synchronisation::{Apart, Together};
+use super::known::Missing;
+use super::load::of_load;
+use super::rows::Rows;
+use super::synchronised::of_synchronisation;
 use super::wanted::{Wanted, wanted};
-use super::{Outcome, Requirements, Verdict};
-use crate::engine::{Param, Session};
+use super::{Known, Outcome, Requirements, Verdict};
+use crate::engine::Session;
 use crate::error::{ErrorKind, Result};
 use crate::metrics::{MetricFilter, summary_within, why_absent};
-use crate::schema::result::{self, Fractions, Integers, Texts};
-use crate::time::TimeScale;
+use crate::selection::{recordings_with, without};
 
-/// Measures every requirement in a recording, in the order of the file. A requirement of what the recording
-/// does not have is one without samples; one of what nothing knows is [unknown](super::Verdict::Unknown). The
-/// session knows the [chains](Requirements::chains) whose steps the database has.
+/// Measures every requirement in some recordings of a session: recording by recording, in the order of the
+/// file. A requirement of what a recording does not have is one without samples; one of what nothing knows is
+/// [unknown](super::Verdict::Unknown): `known` says what the whole database knows, of which the session may
+/// have a part. The session knows the [chains](Requirements::chains) whose steps the database has.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] for metrics and statistics that there are not, with a suggestion;
 /// [`ErrorKind::Input`] for bounds that are not in the unit of what they bound, both with file and line;
 /// otherwise as [`crate::metrics::summaries`].
-pub fn measure(session: &Session, requirements: &Requirements, recording: &str) -> Result<Vec<Outcome>> {
-    session.database().check_recording(Some(recording))?;
+pub fn measure(
+    session: &Session,
+    requirements: &Requirements,
+    known: &Known,
+    recordings: &[String],
+) -> Result<Vec<Outcome>> {
     let scale = session.database().time_scale();
-    let known = Known::new(session);
-    let mut outcomes = Vec::new();
+    let mut outcomes = Outcomes::new(recordings);
+    // The bounds of a chain have its steps in common.
+    let mut of_chains: HashMap<&str, BTreeMap<String, Missing>> = HashMap::new();
     for wanted in wanted(requirements, session, scale)? {
         let chain = requirements.chain.iter().find(|chain| wanted.entity == Some(chain.name.get_ref()));
-        let missing = match (chain, wanted.entity) {
-            (Some(chain), Some(name)) if wanted.is_of_chain || !known.is_measured(name)? => {
-                known.missing_step(recording, chain.steps.get_ref())?
+        let nothing = BTreeMap::new();
+        let lacking = match (chain, wanted.entity) {
+            (Some(chain), Some(name)) if wanted.is_of_chain || !known.is_measured(name) => {
+                if !of_chains.contains_key(name) {
+                    let lacking = known.lacking(session, recordings, chain.steps.get_ref())?;
+                    of_chains.insert(chain.name.get_ref(), lacking);
+                }
+                of_chains.get(name).unwrap_or(&nothing)
             }
-            (_, Some(entity)) => known.missing(entity)?,
-            (_, None) => None,
+            (_, entity) => match entity.and_then(|entity| known.missing(entity)) {
+                Some(missing) => {
+                    for recording in recordings {
+                        outcomes.add(wanted.without_samples(session, recording, Some(missing.clone())));
+                    }
+                    continue;
+                }
+                None => &nothing,
+            },
         };
-        outcomes.extend(match missing {
-            Some(missing) => wanted.without_samples(session, recording, Some(missing)),
-            None => of_metric(session, &wanted, recording)?,
-        });
+        for (recording, missing) in lacking {
+            outcomes.add(wanted.without_samples(session, recording, Some(missing.clone())));
+        }
+        let others = recordings.iter().map(String::as_str).filter(|name| !lacking.contains_key(*name));
+        outcomes.add(of_metric(session, &wanted, &others.collect::<Vec<_>>())?);
     }
     for load in &requirements.load {
-        outcomes.extend(of_load(session, &known, (requirements, load), recording, scale)?);
+        outcomes.add(of_load(session, known, (requirements, load), recordings, scale)?);
     }
     for synchronisation in &requirements.synchronisation {
         let wanted = (requirements, synchronisation);
-        outcomes.push(of_synchronisation(session, &known, wanted, recording, scale)?);
+        outcomes.add(of_synchronisation(session, known, wanted, recordings, scale)?);
     }
-    Ok(outcomes)
+    Ok(outcomes.of.concat())
 }
 
-fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<Vec<Outcome>> {
+/// The outcomes of each recording.
+struct Outcomes<'r> {
+    places: HashMap<&'r str, usize>,
+    of: Vec<Vec<Outcome>>,
+}
+
+impl<'r> Outcomes<'r> {
+    fn new(recordings: &'r [String]) -> Self {
+        let places = recordings.iter().map(String::as_str).zip(0..).collect();
+        Self { places, of: vec![Vec::new(); recordings.len()] }
+    }
+
+    /// Adds outcomes to those of their recordings; those of others are left out.
+    fn add(&mut self, outcomes: Vec<Outcome>) {
+        for outcome in outcomes {
+            let place = self.places.get(outcome.recording.as_str());
+            if let Some(of) = place.and_then(|place| self.of.get_mut(*place)) {
+                of.push(outcome);
+            }
+        }
+    }
+}
+
+/// The outcomes of a metric, also in other recordings of the session.
+fn of_metric(session: &Session, wanted: &Wanted<'_>, recordings: &[&str]) -> Result<Vec<Outcome>> {
     let filter = MetricFilter {
-        recording: Some(recording.to_owned()),
+        recording: match recordings {
+            [] => return Ok(Vec::new()),
+            [one] => Some((*one).to_owned()),
+            _ => None,
+        },
         entity: wanted.entity.map(str::to_owned),
         ..MetricFilter::default()
     };
     let (lower, upper) = (wanted.lower.unwrap_or(f64::NEG_INFINITY), wanted.upper.unwrap_or(f64::INFINITY));
-    let summary = match summary_within(session, wanted.metric, &filter, lower, upper) {
-        Ok(summary) => Summary(summary),
-        // Metric and recording are known: only another recording has the name.
-        Err(error) if error.kind() == ErrorKind::Usage && wanted.entity.is_some() => {
-            let missing = Missing { verdict: Verdict::NoSamples, note: error.to_string() };
-            return Ok(wanted.without_samples(session, recording, Some(missing)));
-        }
+    let mut outcomes = match summary_within(session, wanted.metric, &filter, lower, upper) {
+        Ok(summary) => judged(wanted, &Rows(summary))?,
+        // Metric and recordings are known: none of these has the name.
+        Err(error) if error.kind() == ErrorKind::Usage && wanted.entity.is_some() => Vec::new(),
         Err(error) => return Err(error),
     };
+    let measured: BTreeSet<&str> = outcomes.iter().map(|outcome| outcome.recording.as_str()).collect();
+    let rest: Vec<&str> = recordings.iter().copied().filter(|name| !measured.contains(name)).collect();
+    let notes = notes(session, wanted, &filter, &rest)?;
+    for (recording, note) in rest.into_iter().zip(notes) {
+        let missing = note.map(|note| Missing { verdict: Verdict::NoSamples, note });
+        outcomes.extend(wanted.without_samples(session, recording, missing));
+    }
+    Ok(outcomes)
+}
+
+/// Why recordings have no samples.
+fn notes(
+    session: &Session,
+    wanted: &Wanted<'_>,
+    filter: &MetricFilter,
+    recordings: &[&str],
+) -> Result<Vec<Option<String>>> {
+    let Some(entity) = wanted.entity else { return Ok(vec![None; recordings.len()]) };
+    let metric = session.queries().metric(wanted.metric)?;
+    let is_chain = session.given_chains().iter().any(|chain| chain.name == entity);
+    let naming = if is_chain { BTreeSet::new() } else { recordings_with(session, recordings, entity)? };
+    let note = |recording: &&str| {
+        if !is_chain && !naming.contains(*recording) {
+            return Ok(Some(without(recording, entity)));
+        }
+        let filter = MetricFilter { recording: Some((*recording).to_owned()), ..filter.clone() };
+        why_absent(session, metric, entity, &filter).map(Some)
+    };
+    recordings.iter().map(note).collect()
+}
+
+/// The outcomes of the lines of a summary.
+fn judged(wanted: &Wanted<'_>, summary: &Rows) -> Result<Vec<Outcome>> {
     let limits = [("upper", wanted.upper, "max"), ("lower", wanted.lower, "min")];
     let mut outcomes = Vec::new();
     for row in 0..summary.0.num_rows() {
@@ -110,174 +188,5 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recording: &str) -> Result<
             outcomes.push(outcome.judged());
         }
     }
-    if outcomes.is_empty() {
-        let metric = session.queries().metric(wanted.metric)?;
-        let why = wanted.entity.map(|entity| why_absent(session, metric, entity, &filter)).transpose()?;
-        let missing = why.map(|note| Missing { verdict: Verdict::NoSamples, note });
-        return Ok(wanted.without_samples(session, recording, missing));
-    }
     Ok(outcomes)
-}
-
-fn of_load(
-    session: &Session,
-    known: &Known<'_>,
-    (requirements, load): (&Requirements, &Load),
-    recording: &str,
-    scale: TimeScale,
-) -> Result<Vec<Outcome>> {
-    let ticks = |key: &str, bound| requirements.ticks(key, bound, 1, scale);
-    let window = ticks("window", &load.window)?;
-    let step = load.step.as_ref().map_or(Ok(window), |step| ticks("step", step))?;
-    let sql = "SELECT p.recording, p.core, p.load, p.begin_at, w.windows, w.beyond FROM core_peak AS p \
-               JOIN (SELECT recording, core, count(*) AS windows, count(*) FILTER (WHERE load > $upper) AS beyond \
-               FROM core_load WHERE process IS NULL GROUP BY recording, core) AS w \
-               ON p.recording = w.recording AND p.core = w.core \
-               WHERE p.recording = $recording AND ($core IS NULL OR p.core = $core) \
-               ORDER BY p.recording, p.core";
-    let core = load.core.as_deref().map_or(Param::Null, Param::from);
-    let params = [
-        ("window", window.into()),
-        ("step", step.into()),
-        ("recording", recording.into()),
-        ("core", core),
-        ("upper", Param::Float(load.upper.0)),
-    ];
-    let requirement = |core: &str| match core {
-        "" => "load".to_owned(),
-        core => format!("load of {core}"),
-    };
-    let outcome_of = |core: String| Outcome {
-        recording: recording.to_owned(),
-        requirement: load.name.clone().unwrap_or_else(|| requirement(&core)),
-        metric: "Load".to_owned(),
-        entity: core,
-        statistic: "max".to_owned(),
-        unit: "percent",
-        bound: "upper",
-        limit: load.upper.0,
-        ..Outcome::default()
-    };
-    let mut outcomes = Vec::new();
-    for batch in session.sql(sql, &params)? {
-        let batch = Summary(batch?);
-        for row in 0..batch.0.num_rows() {
-            let core = batch.text("core", row)?;
-            let outcome = Outcome {
-                value: batch.number("load", row)?,
-                at: batch.integer("begin_at", row)?,
-                samples: batch.integer("windows", row)?.unwrap_or_default(),
-                violations: batch.integer("beyond", row)?,
-                ..outcome_of(core)
-            };
-            outcomes.push(outcome.judged());
-        }
-    }
-    if outcomes.is_empty() {
-        let missing = load.core.as_deref().map(|core| known.missing_core(core)).transpose()?.flatten();
-        let (verdict, note) = missing.map_or_else(
-            || (Verdict::NoSamples, "no window of that length lies in the recording as a whole".to_owned()),
-            |missing| (missing.verdict, missing.note),
-        );
-        let core = load.core.clone().unwrap_or_default();
-        outcomes.push(Outcome { verdict, note: Some(note), ..outcome_of(core) });
-    }
-    Ok(outcomes)
-}
-
-/// How far events of one recording are apart that have to happen together.
-fn of_synchronisation(
-    session: &Session,
-    known: &Known<'_>,
-    (requirements, wanted): (&Requirements, &Synchronisation),
-    recording: &str,
-    scale: TimeScale,
-) -> Result<Outcome> {
-    let tolerance = requirements.ticks("tolerance", &wanted.tolerance, 0, scale)?;
-    let events = wanted.events.get_ref();
-    let outcome = Outcome {
-        recording: recording.to_owned(),
-        requirement: wanted.name.clone(),
-        metric: "Synchronisation".to_owned(),
-        entity: events.iter().map(|e| e.entity.as_str()).collect::<Vec<_>>().join(", "),
-        statistic: "max".to_owned(),
-        unit: "duration",
-        bound: "upper",
-        limit: tolerance as f64,
-        ..Outcome::default()
-    };
-    if let Some(Missing { verdict, note }) = known.missing_step(recording, events)? {
-        return Ok(Outcome { verdict, note: Some(note), ..outcome });
-    }
-    let when = events.iter().enumerate().map(|(i, event)| format!("WHEN {} THEN {i}", event.condition()));
-    let sql = format!(
-        "SELECT time, seq, kind, 0 AS until FROM (SELECT time, seq, CASE {} END AS kind FROM btf_event \
-         WHERE recording = $recording) AS e WHERE kind IS NOT NULL \
-         UNION ALL SELECT begin_at, {}, -1, end_at FROM gap WHERE recording = $recording ORDER BY time, seq",
-        when.collect::<Vec<_>>().join(" "),
-        i64::MAX
-    );
-    let bounds = "SELECT begin_at, end_at FROM recording WHERE recording = $recording";
-    let (mut begin, mut end) = (i64::MIN, i64::MAX);
-    for batch in session.sql(bounds, &[("recording", recording.into())])? {
-        let batch = Summary(batch?);
-        begin = batch.integer("begin_at", 0)?.unwrap_or(begin);
-        end = batch.integer("end_at", 0)?.unwrap_or(end);
-    }
-    let (mut together, mut apart) = (Together::new(events.len(), begin), Vec::new());
-    let (mut worst, mut samples, mut incomplete, mut violations) = (None, 0, 0, 0);
-    let mut judge = |apart: &mut Vec<Apart>| {
-        for a in apart.drain(..) {
-            if !a.exact && a.distance <= tolerance {
-                incomplete += 1;
-                continue;
-            }
-            samples += 1;
-            violations += i64::from(a.distance > tolerance);
-            if worst.is_none_or(|w: Apart| a.distance > w.distance) {
-                worst = Some(a);
-            }
-        }
-    };
-    for batch in session.sql(&sql, &[("recording", recording.into())])? {
-        let batch = batch?;
-        let times: Integers = result::column(&batch, "time")?;
-        let kinds: Integers = result::column(&batch, "kind")?;
-        let ends: Integers = result::column(&batch, "until")?;
-        for row in 0..batch.num_rows() {
-            let (Some(time), Some(kind)) = (times.get(row), kinds.get(row)) else { continue };
-            match usize::try_from(kind) {
-                Ok(kind) => together.push(kind, time, &mut apart),
-                Err(_) => together.gap(time, ends.get(row).unwrap_or(time), &mut apart),
-            }
-        }
-        judge(&mut apart);
-    }
-    together.gap(end, end, &mut apart);
-    judge(&mut apart);
-    Ok(Outcome {
-        value: worst.map(|w| w.distance as f64),
-        at: worst.map(|w| w.at),
-        samples,
-        incomplete,
-        violations: Some(violations),
-        ..outcome
-    }
-    .judged())
-}
-
-struct Summary(RecordBatch);
-
-impl Summary {
-    fn text(&self, name: &str, row: usize) -> Result<String> {
-        Ok(result::column::<Texts>(&self.0, name)?.value(row).to_owned())
-    }
-
-    fn number(&self, name: &str, row: usize) -> Result<Option<f64>> {
-        Ok(result::column::<Fractions>(&self.0, name)?.get(row))
-    }
-
-    fn integer(&self, name: &str, row: usize) -> Result<Option<i64>> {
-        Ok(result::column::<Integers>(&self.0, name)?.get(row))
-    }
 }

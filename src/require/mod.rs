@@ -5,27 +5,30 @@ mod bound;
 mod deadlines;
 mod file;
 mod known;
+mod load;
 mod measure;
 #[cfg(feature = "cluster")]
 mod passed;
 mod report;
+mod rows;
 mod synchronisation;
+mod synchronised;
 mod wanted;
 
 pub use deadlines::{Deadlines, deadlines};
 pub use file::Requirements;
-pub use known::{known_chains, with_silent};
+pub use known::{Known, known_chains, with_silent};
 pub use measure::measure;
 #[cfg(feature = "cluster")]
 pub(crate) use passed::{outcome_columns, outcome_schema, outcomes_of};
 pub use report::{junit, table};
 
 use crate::words::words;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 words! {
     /// Whether a requirement is kept. `as_str` gives what reports say.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Verdict {
         /// By every sample.

@@ -108,10 +108,7 @@ impl Selection {
 /// Fails for the first of the names and patterns that nothing in the recording has.
 pub(crate) fn check_names(session: &Session, recording: &str, names: &[String]) -> Result<()> {
     for name in names {
-        let (is, like) = match pattern::is_pattern(name) {
-            true => ("LIKE", pattern::like(name)),
-            false => ("=", name.clone()),
-        };
+        let (is, like) = compared(name);
         let params = [("recording", Param::from(recording)), ("name", Param::from(like.as_str()))];
         let mut found = false;
         for (table, column) in places(session, recording)? {
@@ -121,7 +118,7 @@ pub(crate) fn check_names(session: &Session, recording: &str, names: &[String]) 
             found = found || !session.names(&sql, &params)?.is_empty();
         }
         if !found {
-            let error = Error::usage(format!("recording '{recording}' has no entity '{name}'"));
+            let error = Error::usage(without(recording, name));
             let known = known_names(session, recording)?;
             return Err(error.hint_near(name, known.iter().map(String::as_str), |_| {
                 "`SELECT DISTINCT target_type, target FROM btf_event` lists the entities".to_owned()
@@ -129,6 +126,42 @@ pub(crate) fn check_names(session: &Session, recording: &str, names: &[String]) 
         }
     }
     Ok(())
+}
+
+/// How a column is compared with a name or pattern.
+fn compared(name: &str) -> (&'static str, String) {
+    match pattern::is_pattern(name) {
+        true => ("LIKE", pattern::like(name)),
+        false => ("=", name.to_owned()),
+    }
+}
+
+/// That nothing in a recording has a name.
+pub(crate) fn without(recording: &str, name: &str) -> String {
+    format!("recording '{recording}' has no entity '{name}'")
+}
+
+/// Those of the recordings in which something has a name, or fits a pattern.
+///
+/// # Errors
+/// Those of a query.
+pub(crate) fn recordings_with(
+    session: &Session,
+    recordings: &[&str],
+    name: &str,
+) -> Result<BTreeSet<String>> {
+    let (is, like) = compared(name);
+    let mut found = BTreeSet::new();
+    for (table, columns) in NAMED.iter().filter(|(table, _)| session.database().rows(table) > 0) {
+        for column in *columns {
+            if recordings.iter().all(|recording| found.contains(*recording)) {
+                return Ok(found);
+            }
+            let sql = format!("SELECT DISTINCT recording FROM {} WHERE {column} {is} $name", table.name);
+            found.extend(session.names(&sql, &[("name", Param::from(like.as_str()))])?);
+        }
+    }
+    Ok(found)
 }
 
 /// Fails for the first of the names and patterns that nothing in any of the recordings has.

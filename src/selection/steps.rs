@@ -6,34 +6,71 @@ use crate::btf::Action;
 use crate::chain::{Chain, ChainStep};
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result, did_you_mean};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
-/// Why nothing is a step, in a recording or in all of them: a sentence, or `None` where something is.
+/// The names of a database that steps can have.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct StepNames {
+    targets: Vec<String>,
+    actions: Vec<String>,
+    sources: Vec<String>,
+    described: BTreeSet<String>,
+}
+
+impl StepNames {
+    /// # Errors
+    /// Those of a query.
+    pub fn of(session: &Session) -> Result<Self> {
+        let all = |name: &str| column(session, None, name, None);
+        let (targets, actions, sources) = (all("target")?, all("action")?, all("source")?);
+        Ok(Self { targets, actions, sources, described: described(session)? })
+    }
+}
+
+/// The recordings in which an event is the step, sorted.
+///
+/// # Errors
+/// Those of a query.
+pub(crate) fn recordings_with(session: &Session, step: &ChainStep) -> Result<Vec<String>> {
+    column(session, None, "recording", Some(&step.condition()))
+}
+
+/// The recordings in which something happens to the entity of a step, sorted.
+///
+/// # Errors
+/// Those of a query.
+pub(crate) fn recordings_of_entity(session: &Session, step: &ChainStep) -> Result<Vec<String>> {
+    column(session, None, "recording", Some(&step.of_entity()))
+}
+
+/// Why nothing is a step, in a recording or in all of them: a sentence, or `None` where something may be. For
+/// steps that nothing is. `is_here`: something happens to the entity of the step.
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Usage`], with a suggestion, for names that neither the events of the database
 /// nor its descriptions have; those of a query.
-pub(crate) fn silent(session: &Session, recording: Option<&str>, step: &ChainStep) -> Result<Option<String>> {
-    if has(session, recording, step)? {
-        return Ok(None);
-    }
+pub(crate) fn silent(
+    session: &Session,
+    recording: Option<&str>,
+    step: &ChainStep,
+    (names, is_here): (&StepNames, bool),
+) -> Result<Option<String>> {
     let (entity, action, source) = (step.entity.as_str(), step.action.as_str(), step.source.as_deref());
-    let entities = column(session, recording, "target", None)?;
-    let all_entities = column(session, None, "target", None)?;
-    let described = described(session)?;
+    let StepNames { targets: all_entities, actions: all_actions, described, .. } = names;
     let is_in = |names: &[String], name: &str| names.iter().any(|known| known == name);
-    if !is_in(&entities, entity) {
+    if !is_here {
         return match (described.contains(entity), recording) {
             (true, _) => Ok(Some(described_only(entity))),
-            (false, Some(recording)) if is_in(&all_entities, entity) => {
+            (false, Some(recording)) if is_in(all_entities, entity) => {
                 Ok(Some(format!("nothing happens to '{entity}' in recording '{recording}'")))
             }
-            (false, _) => Err(unknown("entity", entity, &all_entities)),
+            (false, _) => Err(unknown("entity", entity, all_entities)),
         };
     }
     let actions = column(session, recording, "action", Some(&step.of_entity()))?;
     if !actions.iter().any(|known| Action::same(known, action)) {
         let error = unknown(&format!("action of {entity}"), action, &actions);
-        let all_actions = column(session, None, "action", None)?;
         let is_known = Action::parse_tolerant(action).is_some()
             || all_actions.iter().any(|known| Action::same(known, action));
         return if is_known { Ok(Some(sentence(&error))) } else { Err(error) };
@@ -42,13 +79,17 @@ pub(crate) fn silent(session: &Session, recording: Option<&str>, step: &ChainSte
     let of_action = ChainStep { source: None, ..step.clone() }.condition();
     let sources = column(session, recording, "source", Some(&of_action))?;
     let error = unknown(&format!("source of '{action}' of {entity}"), source, &sources);
-    let occurs = |recording: Option<&str>| -> Result<bool> {
-        Ok(is_in(&column(session, recording, "source", None)?, source))
+    let occurs_here = match recording {
+        Some(_) => {
+            is_in(&column(session, recording, "target", None)?, source)
+                || is_in(&column(session, recording, "source", None)?, source)
+        }
+        None => is_in(all_entities, source) || is_in(&names.sources, source),
     };
     match () {
-        () if is_in(&entities, source) || occurs(recording)? => Ok(Some(sentence(&error))),
+        () if occurs_here => Ok(Some(sentence(&error))),
         () if described.contains(source) => Ok(Some(described_only(source))),
-        () if is_in(&all_entities, source) || occurs(None)? => Ok(Some(sentence(&error))),
+        () if is_in(all_entities, source) || is_in(&names.sources, source) => Ok(Some(sentence(&error))),
         () => Err(error),
     }
 }
@@ -58,10 +99,18 @@ pub(crate) fn silent(session: &Session, recording: Option<&str>, step: &ChainSte
 /// # Errors
 /// Those of [`silent`].
 pub(crate) fn mark_silent(session: &Session, chains: &mut [Chain]) -> Result<Vec<String>> {
-    let mut sentences = Vec::new();
+    let (mut sentences, mut names) = (Vec::new(), None);
     for chain in chains {
         for step in &chain.steps {
-            if let Some(why) = silent(session, None, step)? {
+            if has(session, step)? {
+                continue;
+            }
+            let names = match &mut names {
+                Some(names) => names,
+                none => none.insert(StepNames::of(session)?),
+            };
+            let is_here = names.targets.contains(&step.entity);
+            if let Some(why) = silent(session, None, step, (names, is_here))? {
                 chain.is_silent = true;
                 sentences.push(format!("the chain '{}' has no rows: {why}", chain.name));
                 break;
@@ -76,10 +125,10 @@ pub(crate) fn sentence(error: &Error) -> String {
     error.hints().iter().fold(error.to_string(), |text, hint| format!("{text}; {hint}"))
 }
 
-/// Whether an event is the step.
-fn has(session: &Session, recording: Option<&str>, step: &ChainStep) -> Result<bool> {
-    let sql = format!("SELECT action FROM btf_event WHERE {}{} LIMIT 1", step.condition(), here(recording));
-    Ok(!session.names(&sql, &params(recording))?.is_empty())
+/// Whether an event is the step, in any recording.
+fn has(session: &Session, step: &ChainStep) -> Result<bool> {
+    let sql = format!("SELECT action FROM btf_event WHERE {} LIMIT 1", step.condition());
+    Ok(!session.names(&sql, &[])?.is_empty())
 }
 
 /// The names in a column of the events, or of those for which a condition is true.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::layout::{LOG, TIP};
 use super::location::{self, Location};
-use super::log::{Snapshot, numbers};
+use super::log::{Snapshot, files_of_log};
 use super::place::Place;
 use super::recording::{FileEntry, Recording};
 use crate::error::{Error, Result};
@@ -60,7 +60,7 @@ impl Database {
     pub fn is_at(at: impl Into<Location>) -> bool {
         let location = at.into();
         location.place(TIP).exists().is_ok_and(|is_there| is_there)
-            || numbers(&location).is_ok_and(|numbers| !numbers.is_empty())
+            || files_of_log(&location).is_ok_and(|files| !files.is_empty())
     }
 
     /// Where it is.
@@ -99,6 +99,15 @@ impl Database {
     /// When the log cannot be read, or is damaged.
     pub fn recording(&self, name: &str) -> Result<Option<Arc<Recording>>> {
         self.snapshot.recording(name)
+    }
+
+    /// Those of some names that there are, in the order in which they came. Reads only the part of the log
+    /// that can have them.
+    ///
+    /// # Errors
+    /// When the log cannot be read, or is damaged.
+    pub fn named(&self, names: &[&str]) -> Result<Vec<Arc<Recording>>> {
+        self.snapshot.named(names)
     }
 
     /// All recordings, in the order in which they came. Reads the whole log, once: ask for one recording

@@ -85,13 +85,31 @@ pub(super) fn checkpoint(number: u64, level: u32) -> String {
     format!("{LOG}/{number:020}.{level}.checkpoint")
 }
 
-/// The number of a commit, and the level of a checkpoint or 0, by the name of a file in the log.
-pub(super) fn number_in_log(name: &str) -> Option<(u64, u32)> {
-    let (number, rest) = name.split_once('.')?;
-    let number = number.parse().ok().filter(|_| number.len() == 20)?;
-    match rest.strip_suffix(".checkpoint") {
-        Some(level) => Some((number, level.parse().ok().filter(|level| *level > 0)?)),
-        None => (rest == "json").then_some((number, 0)),
+/// A file of the log: a commit, or a checkpoint that ends with it. A checkpoint of level 0 has one commit
+/// only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LogFile {
+    pub number: u64,
+    /// Of a checkpoint.
+    pub level: Option<u32>,
+}
+
+impl LogFile {
+    /// By its name in the folder of the log.
+    pub fn named(name: &str) -> Option<Self> {
+        let (number, rest) = name.split_once('.')?;
+        let number = number.parse().ok().filter(|_| number.len() == 20)?;
+        match rest.strip_suffix(".checkpoint") {
+            Some(level) => Some(Self { number, level: Some(level.parse().ok()?) }),
+            None => (rest == "json").then_some(Self { number, level: None }),
+        }
+    }
+
+    pub fn path(self) -> String {
+        match self.level {
+            Some(level) => checkpoint(self.number, level),
+            None => commit(self.number),
+        }
     }
 }
 
@@ -190,10 +208,12 @@ mod tests {
 
     #[test]
     fn files_of_the_log_have_numbers() {
-        let of = |path: &str| number_in_log(path.strip_prefix("log/").unwrap());
-        assert_eq!((of(&commit(17)), of(&checkpoint(16, 1))), (Some((17, 0)), Some((16, 1))));
-        for other in ["tip", "17.json", "00000000000000000017.0.checkpoint", "00000000000000000017.tmp"] {
-            assert_eq!(number_in_log(other), None, "{other}");
+        for (number, level) in [(17, None), (17, Some(0)), (16, Some(1))] {
+            let file = LogFile { number, level };
+            assert_eq!(LogFile::named(file.path().strip_prefix("log/").unwrap()), Some(file));
+        }
+        for other in ["tip", "17.json", "00000000000000000017.x.checkpoint", "00000000000000000017.tmp"] {
+            assert_eq!(LogFile::named(other), None, "{other}");
         }
     }
 

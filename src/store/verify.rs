@@ -10,9 +10,9 @@ use arrow::array::{Array, Int64Array, RecordBatch};
 use super::bucket::Bucket;
 use super::checksum::Seal;
 use super::database::Database;
-use super::layout::{self, LOG, TIP};
+use super::layout::{self, LOG, LogFile, TIP};
 use super::location::{Kind, Location};
-use super::log::{audit, numbers};
+use super::log::{audit, files_of_log};
 use super::place::Place;
 use super::recording::{FileEntry, Recording};
 use super::staging::{self, Staging};
@@ -158,10 +158,7 @@ impl VerifyReport {
 fn expected(db: &Database) -> Result<BTreeSet<String>> {
     let recordings = db.recordings()?.iter().flat_map(|r| Recording::paths(r)).map(str::to_owned);
     let mut expected: BTreeSet<_> = recordings.collect();
-    expected.extend(numbers(db.location())?.into_iter().map(|(number, level)| match level {
-        0 => layout::commit(number),
-        _ => layout::checkpoint(number, level),
-    }));
+    expected.extend(files_of_log(db.location())?.into_iter().map(LogFile::path));
     expected.extend([LOG, TIP].map(str::to_owned));
     Ok(expected)
 }

@@ -123,11 +123,14 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
         across: args.across.as_deref().map(|label| across(session.database(), label)).transpose()?,
         ..MetricFilter::default()
     };
-    ui.doubts(&doubts(session.database(), None)?);
     let cluster = args.cluster.cluster.as_deref().map(|address| (address, control.flag_shared()));
     if cluster.is_some() && args.metrics.iter().any(|name| is_measurement(name)) {
         return Err(Error::usage(format!("a cluster does not make the table {MEASUREMENT}")));
     }
+    ui.doubts(&match &cluster {
+        Some(at) => on_cluster::doubts(&session, at)?,
+        None => doubts(session.database(), None)?,
+    });
     let result = if args.histogram {
         let histograms = match &cluster {
             Some(at) => on_cluster::histograms(&session, at, &args.metrics, &filter)?,

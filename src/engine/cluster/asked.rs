@@ -3,6 +3,8 @@
 use std::fmt;
 
 use arrow::array::RecordBatch;
+use arrow::array::temporal_conversions::as_datetime;
+use arrow::array::types::TimestampNanosecondType;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::{ParamValues, Result, ScalarValue};
 use datafusion::execution::SessionState;
@@ -19,11 +21,22 @@ pub(crate) struct Asked {
     pub params: Vec<(String, Param)>,
     /// Rows that are needed; `None`: all.
     pub limit: Option<usize>,
+    /// What `now()` is, in nanoseconds since 1970.
+    pub now: Option<i64>,
 }
 
 impl Asked {
+    /// What `now()` is in a state.
+    pub(in crate::engine) fn now_of(state: &SessionState) -> Option<i64> {
+        state.execution_props().query_execution_start_time?.timestamp_nanos_opt()
+    }
+
     /// The plan of the statement, as it is before fragments are found.
-    pub(in crate::engine) async fn plan(&self, state: &SessionState) -> Result<LogicalPlan> {
+    pub(in crate::engine) async fn plan(&self, mut state: SessionState) -> Result<LogicalPlan> {
+        if let Some(now) = self.now.and_then(as_datetime::<TimestampNanosecondType>) {
+            state.execution_props_mut().query_execution_start_time = Some(now.and_utc());
+        }
+        let state = &state;
         let mut plan = planned(state, &self.sql).await?.plan;
         if !self.params.is_empty() {
             let values =

@@ -205,9 +205,9 @@ mod tests {
     /// whether the whole statement is one.
     fn found(sql: &str) -> (Vec<String>, bool) {
         let (_dir, session) = fixture::empty();
-        let asked = Asked { sql: sql.to_owned(), params: Vec::new(), limit: None };
+        let asked = Asked { sql: sql.to_owned(), params: Vec::new(), limit: None, now: None };
         let state = session.context().state();
-        let plan = session.runner().runtime().block_on(asked.plan(&state)).unwrap();
+        let plan = session.runner().runtime().block_on(asked.plan(state)).unwrap();
         let found = fragments(&plan).unwrap();
         let first = |plan: &LogicalPlan| {
             let mut plan = plan;

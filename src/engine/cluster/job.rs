@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use arrow::array::{ArrayRef, RecordBatch, StringArray};
+use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
 use arrow::datatypes::SchemaRef;
 use ballista_core::execution_plans::execute_physical_plan;
 use ballista_core::extension::SessionConfigExt as _;
@@ -24,6 +24,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::codec::Codec;
 use super::failure::of_task;
+use super::framing::{Tally, framed};
 use super::node::{RecordingsExec, names_schema};
 use crate::engine::failure::failed;
 use crate::engine::runtime::STACK;
@@ -35,6 +36,8 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 const WATCH_INTERVAL: Duration = Duration::from_secs(3);
 /// How long there may be none.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How long the scheduler may take to find a job, and again to end it.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often a waiting caller looks at the interrupt flag.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -55,6 +58,21 @@ struct Executor {
 #[derive(Deserialize)]
 struct Specification {
     vcores: usize,
+}
+
+/// What the scheduler says of a job.
+#[derive(Deserialize)]
+struct Running {
+    job_id: String,
+    job_name: String,
+}
+
+/// A task on recordings, as the cluster does it.
+struct Job<'s> {
+    plan: Arc<dyn ExecutionPlan>,
+    /// The columns of the result.
+    schema: &'s SchemaRef,
+    shares: usize,
 }
 
 impl Cluster {
@@ -152,29 +170,19 @@ impl Cluster {
         shares: &[Vec<String>],
         mut rows: impl FnMut(RecordBatch) -> Result<bool>,
     ) -> Result<()> {
-        let plan = plan(task, schema, shares).map_err(failed)?;
+        let shares: Vec<_> = shares.iter().filter(|share| !share.is_empty()).collect();
+        if shares.is_empty() {
+            return Ok(());
+        }
+        let job = Job { plan: plan(task, schema, &shares).map_err(failed)?, schema, shares: shares.len() };
         let came = Cell::new(false);
-        let mut attempt = || -> Result<EngineResult<()>> {
-            let mut stream = match self.wait(self.send(Arc::clone(&plan)))? {
-                Ok(stream) => stream,
-                Err(e) => return Ok(Err(e)),
-            };
-            while let Some(batch) = self.wait(stream.next())? {
-                match batch {
-                    Ok(batch) => {
-                        came.set(true);
-                        if !rows(batch)? {
-                            break;
-                        }
-                    }
-                    Err(e) => return Ok(Err(e)),
-                }
-            }
-            Ok(Ok(()))
+        let mut rows = |batch: RecordBatch| {
+            came.set(true);
+            rows(batch)
         };
-        let Err(first) = attempt()? else { return Ok(()) };
+        let Err(first) = self.attempt(&job, &mut rows)? else { return Ok(()) };
         let error = match of_task(&first.to_string()) {
-            None if !came.get() && self.cores().is_ok() => match attempt()? {
+            None if !came.get() && self.cores().is_ok() => match self.attempt(&job, &mut rows)? {
                 Ok(()) => return Ok(()),
                 Err(second) => second,
             },
@@ -183,9 +191,69 @@ impl Cluster {
         Err(self.error(&error))
     }
 
-    async fn send(&self, plan: Arc<dyn ExecutionPlan>) -> EngineResult<SendableRecordBatchStream> {
-        let config = SessionConfig::new_with_ballista().with_ballista_job_name("btfdb");
-        let session = SessionContext::new().session_id();
+    /// The inner error: the cluster's.
+    fn attempt(
+        &self,
+        job: &Job<'_>,
+        rows: &mut dyn FnMut(RecordBatch) -> Result<bool>,
+    ) -> Result<EngineResult<()>> {
+        // The name of the job, by which it is found again.
+        let name = SessionContext::new().session_id();
+        let ended = self.receive(job, &name, rows);
+        if !matches!(ended, Ok(Ok(true))) {
+            self.runtime.block_on(self.cancel(&name));
+        }
+        ended.map(|ended| ended.map(|_| ()))
+    }
+
+    /// False when the rows that came were enough.
+    fn receive(
+        &self,
+        job: &Job<'_>,
+        name: &str,
+        rows: &mut dyn FnMut(RecordBatch) -> Result<bool>,
+    ) -> Result<EngineResult<bool>> {
+        let mut tally = Tally::new(job.shares);
+        let mut stream = match self.wait(self.send(Arc::clone(&job.plan), name))? {
+            Ok(stream) => stream,
+            Err(e) => return Ok(Err(e)),
+        };
+        while let Some(batch) = self.wait(stream.next())? {
+            match batch.and_then(|batch| tally.take(batch, job.schema)) {
+                Ok(batch) if batch.num_rows() == 0 => {}
+                Ok(batch) => {
+                    if !rows(batch)? {
+                        return Ok(Ok(false));
+                    }
+                }
+                Err(e) => return Ok(Err(e)),
+            }
+        }
+        Ok(tally.check().map(|()| true))
+    }
+
+    /// Ends a job whose rows nobody waits for. If that fails, executors do it to its end for nothing.
+    async fn cancel(&self, name: &str) {
+        let cancelled = async {
+            let client = reqwest::Client::builder().timeout(CANCEL_TIMEOUT).build()?;
+            let url = format!("http://{}/api", self.address);
+            let text = client.get(format!("{url}/jobs")).send().await?.text().await?;
+            let jobs: Vec<Running> = serde_json::from_str(&text).unwrap_or_default();
+            for job in jobs.iter().filter(|job| job.job_name == name) {
+                client.patch(format!("{url}/job/{}", job.job_id)).send().await?;
+            }
+            Ok::<_, reqwest::Error>(())
+        };
+        drop(cancelled.await);
+    }
+
+    async fn send(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        name: &str,
+    ) -> EngineResult<SendableRecordBatchStream> {
+        let config = SessionConfig::new_with_ballista().with_ballista_job_name(name);
+        let session = name.to_owned();
         let url = format!("http://{}", self.address);
         let ballista = config.ballista_config();
         let codec = Codec::default();
@@ -208,14 +276,15 @@ impl Cluster {
 
 /// The plan of a task. It ends with one partition: an executor that is lost after it finished a task of the
 /// last stage would leave places behind where no result is (Ballista 55).
-fn plan(task: &str, schema: &SchemaRef, shares: &[Vec<String>]) -> EngineResult<Arc<dyn ExecutionPlan>> {
+fn plan(task: &str, schema: &SchemaRef, shares: &[&Vec<String>]) -> EngineResult<Arc<dyn ExecutionPlan>> {
     let columns = names_schema();
-    let partition = |share: &Vec<String>| {
-        let names: ArrayRef = Arc::new(StringArray::from_iter_values(share));
-        Ok(vec![RecordBatch::try_new(Arc::clone(&columns), vec![names])?])
+    let partition = |(number, share): (u32, &&Vec<String>)| {
+        let numbers: ArrayRef = Arc::new(UInt32Array::from_value(number, share.len()));
+        let names: ArrayRef = Arc::new(StringArray::from_iter_values(*share));
+        Ok(vec![RecordBatch::try_new(Arc::clone(&columns), vec![numbers, names])?])
     };
-    let partitions = shares.iter().map(partition).collect::<EngineResult<Vec<_>>>()?;
+    let partitions = (0..).zip(shares).map(partition).collect::<EngineResult<Vec<_>>>()?;
     let names = MemorySourceConfig::try_new_exec(&partitions, Arc::clone(&columns), None)?;
-    let work = RecordingsExec::new(task.into(), Arc::clone(schema), names, None);
+    let work = RecordingsExec::new(task.into(), framed(schema), names, None);
     Ok(Arc::new(CoalescePartitionsExec::new(Arc::new(work))))
 }

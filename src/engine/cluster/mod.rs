@@ -7,6 +7,7 @@ mod asked;
 mod codec;
 mod failure;
 mod fragment;
+mod framing;
 mod job;
 mod node;
 mod processes;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Type};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -20,6 +20,7 @@ use datafusion::physical_plan::{
 use futures::StreamExt;
 
 use super::failure::to_engine;
+use super::framing::Frames;
 use crate::engine::operators::one_input;
 
 /// Batches that wait for whoever reads them.
@@ -53,7 +54,7 @@ pub(super) struct RecordingsExec {
 }
 
 impl RecordingsExec {
-    /// `schema`: the columns of the result.
+    /// `schema`: the columns of the result, [framed](super::framing::framed).
     pub fn new(
         task: Arc<str>,
         schema: SchemaRef,
@@ -71,9 +72,34 @@ impl RecordingsExec {
     }
 }
 
-/// The columns of the input.
+/// The columns of the input: of which share a recording is, and its name.
 pub(super) fn names_schema() -> SchemaRef {
-    Arc::new(Schema::new(vec![Field::new("recording", DataType::Utf8, false)]))
+    let fields =
+        vec![Field::new("share", DataType::UInt32, false), Field::new("recording", DataType::Utf8, false)];
+    Arc::new(Schema::new(fields))
+}
+
+/// What a partition of the input says: the number of the share, and the names of its recordings.
+#[derive(Default)]
+struct Share {
+    number: Option<u32>,
+    recordings: Vec<String>,
+}
+
+impl Share {
+    fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        let numbers = batch.column(0).as_primitive_opt::<UInt32Type>();
+        let Some((numbers, names)) = numbers.zip(batch.column(1).as_string_opt::<i32>()) else {
+            return internal_err!("a task on recordings got no names");
+        };
+        for number in numbers.values() {
+            if *self.number.get_or_insert(*number) != *number {
+                return internal_err!("a task on recordings got two shares");
+            }
+        }
+        self.recordings.extend(names.iter().flatten().map(str::to_owned));
+        Ok(())
+    }
 }
 
 /// Stops a task that nobody waits for any more.
@@ -116,27 +142,32 @@ impl ExecutionPlan for RecordingsExec {
         let to = reader.tx();
         reader.spawn(async move {
             let stop = StopWhenDropped(Arc::default());
-            let mut recordings: Vec<String> = Vec::new();
+            let mut share = Share::default();
             while let Some(batch) = names.next().await {
-                let batch = batch?;
-                let names = batch.column(0).as_string_opt::<i32>();
-                recordings.extend(names.into_iter().flatten().flatten().map(str::to_owned));
+                share.add(&batch?)?;
             }
-            if recordings.is_empty() {
-                return Ok(());
-            }
+            let Share { number: Some(number), recordings } = share else { return Ok(()) };
             let flag = Arc::clone(&stop.0);
             let work = move || {
-                let mut wrong = Ok(());
-                let mut rows = |batch: RecordBatch| match fitted(batch, &schema) {
-                    Ok(batch) => to.blocking_send(Ok(batch)).is_ok(),
-                    Err(e) => {
-                        wrong = Err(e);
-                        false
-                    }
+                let mut frames = Frames::new(schema, number);
+                let (mut wrong, mut wanted) = (Ok(()), true);
+                let mut rows = |batch: RecordBatch| {
+                    wanted = frames
+                        .batch(batch)
+                        .map(|batch| to.blocking_send(Ok(batch)).is_ok())
+                        .unwrap_or_else(|e| {
+                            wrong = Err(e);
+                            false
+                        });
+                    wanted
                 };
                 runner.run(&task, &recordings, &flag, &mut rows).map_err(|e| to_engine(&e))?;
-                wrong
+                wrong?;
+                if wanted {
+                    // Nobody waits for it if that fails.
+                    drop(to.blocking_send(Ok(frames.end()?)));
+                }
+                Ok(())
             };
             let done = tokio::task::spawn_blocking(work).await;
             drop(stop);
@@ -144,12 +175,4 @@ impl ExecutionPlan for RecordingsExec {
         });
         Ok(reader.build())
     }
-}
-
-/// The batch with the schema that the plan promised: the same columns, whose fields may be less strict.
-fn fitted(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
-    let rows = batch.num_rows();
-    let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(rows));
-    let (_, columns, _) = batch.into_parts();
-    Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
 }

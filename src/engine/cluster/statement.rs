@@ -49,7 +49,7 @@ pub(in crate::engine) async fn fragment_plan(
     fragment: &Fragment,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let state = context.state();
-    let plan = asked.plan(&state).await?;
+    let plan = asked.plan(state.clone()).await?;
     let found = fragments(&plan)?.into_iter().nth(fragment.number);
     let Some(found) = found.filter(|f| f.display_indent_schema().to_string() == fragment.plan) else {
         return exec_err!("the statement has another plan at an executor");

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 
 use super::checkpoint::Checkpoint;
 use super::entry::Commit;
-use super::snapshot::{Piece, folded, numbers};
+use super::snapshot::{Piece, files_of_log, folded};
 use crate::error::Result;
-use crate::store::layout;
 use crate::store::location::Location;
 use crate::store::place::Place;
 
@@ -15,15 +14,15 @@ use crate::store::place::Place;
 pub(in crate::store) fn audit(location: &Location) -> Result<Vec<(String, String)>> {
     let mut problems = Vec::new();
     let mut commits = BTreeMap::new();
-    for (number, level) in numbers(location)? {
-        let name = if level == 0 { layout::commit(number) } else { layout::checkpoint(number, level) };
+    for file in files_of_log(location)? {
+        let name = file.path();
         let place = location.place(&name);
-        let found = match level {
-            0 => commit(&place).map(|commit| {
-                commits.insert(number, commit);
+        let found = match file.level {
+            None => commit(&place).map(|commit| {
+                commits.insert(file.number, commit);
                 true
             }),
-            _ => agrees(&place, &commits),
+            Some(_) => agrees(&place, &commits),
         };
         match found {
             Ok(true) => {}

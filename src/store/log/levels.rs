@@ -14,9 +14,14 @@ pub(super) fn levels(number: u64) -> u32 {
     }
 }
 
-/// The level of the checkpoint that this commit completes, if it completes one.
-pub(in crate::store) fn due_level(number: u64) -> Option<u32> {
-    Some(levels(number)).filter(|level| *level > 0)
+/// Bytes of a commit that is read as a whole. A larger one, of many recordings, has a checkpoint of its own,
+/// of level 0, so that one of them is found without the others.
+pub(super) const SMALL: u64 = 32 << 10;
+
+/// The levels of the checkpoints that are due after a commit of so many bytes.
+pub(in crate::store) fn due_levels(number: u64, bytes: usize) -> impl Iterator<Item = u32> {
+    let own = (bytes as u64 > SMALL).then_some(0);
+    own.into_iter().chain(Some(levels(number)).filter(|level| *level > 0))
 }
 
 #[cfg(test)]
@@ -25,8 +30,11 @@ mod tests {
 
     #[test]
     fn each_eighth_commit_completes_a_checkpoint() {
-        let due: Vec<_> = [1, 7, 8, 9, 16, 63, 64, 72, 512, 1024].map(due_level).to_vec();
-        let expected = [None, None, Some(1), None, Some(1), None, Some(2), Some(1), Some(3), Some(3)];
-        assert_eq!(due, expected);
+        let due =
+            |bytes| [1, 7, 8, 9, 16, 63, 64, 72, 512, 1024].map(|n| due_levels(n, bytes).collect::<Vec<_>>());
+        let none = Vec::new;
+        let expected = [none(), none(), vec![1], none(), vec![1], none(), vec![2], vec![1], vec![3], vec![3]];
+        assert_eq!(due(2000), expected);
+        assert_eq!(due(40_000), expected.map(|levels| [vec![0], levels].concat()));
     }
 }

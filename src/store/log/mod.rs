@@ -20,5 +20,5 @@ mod snapshot;
 pub(super) use audit::audit;
 pub(super) use entry::{Commit, Head};
 pub(super) use fold::folded_log;
-pub(super) use levels::due_level;
-pub(super) use snapshot::{Snapshot, numbers, pieces, pieces_of, tip};
+pub(super) use levels::due_levels;
+pub(super) use snapshot::{Snapshot, files_of_log, pieces, pieces_of, tip};

@@ -8,10 +8,11 @@ use std::sync::{Arc, OnceLock};
 
 use super::checkpoint::Checkpoint;
 use super::entry::{Commit, Head};
-use super::levels::{FOLD, levels};
+use super::levels::{FOLD, SMALL, levels};
 use crate::error::{Error, Result};
-use crate::store::layout;
+use crate::store::layout::{self, LogFile};
 use crate::store::location::Location;
+use crate::store::place::Place;
 use crate::store::recording::Recording;
 
 /// What a database held after one commit.
@@ -100,6 +101,21 @@ impl Piece {
         }
     }
 
+    /// Of names, which are sorted: takes those of which it says what there is, and returns their recordings.
+    fn take(&self, names: &mut Vec<&str>) -> Result<Vec<Recording>> {
+        let found = match self {
+            Self::One(commit) => {
+                let is_asked = |r: &&Recording| names.binary_search(&r.name.as_str()).is_ok();
+                commit.puts.iter().filter(is_asked).cloned().collect()
+            }
+            Self::Folded(checkpoint) => checkpoint.named(names)?,
+        };
+        let said: HashSet<&str> =
+            found.iter().map(|r| r.name.as_str()).chain(self.drops().iter().map(String::as_str)).collect();
+        names.retain(|name| !said.contains(name));
+        Ok(found)
+    }
+
     fn find(&self, name: &str) -> Result<Answer> {
         let put = match self {
             Self::One(commit) => commit.puts.iter().find(|r| r.name == name).cloned(),
@@ -168,6 +184,29 @@ impl Snapshot {
         Ok(None)
     }
 
+    /// Those of some names that there are, in the order in which they came. Reads only the part of the log
+    /// that can have them, once.
+    pub(in crate::store) fn named(&self, names: &[&str]) -> Result<Vec<Arc<Recording>>> {
+        let mut open = names.to_vec();
+        open.sort_unstable();
+        open.dedup();
+        let mut found = Vec::new();
+        if self.all.get().is_some() {
+            for name in open {
+                found.extend(self.recording(name)?);
+            }
+        } else {
+            for piece in &self.pieces {
+                if open.is_empty() {
+                    break;
+                }
+                found.extend(piece.take(&mut open)?.into_iter().map(Arc::new));
+            }
+        }
+        found.sort_by_key(|recording| recording.ordinal);
+        Ok(found)
+    }
+
     /// The first names that begin with `prefix`, `max` at most.
     pub(in crate::store) fn names(&self, prefix: &str, max: usize) -> Result<Vec<String>> {
         if let Some(all) = self.all.get() {
@@ -230,10 +269,7 @@ pub(in crate::store) fn pieces(location: &Location, after: u64, number: u64) -> 
         let place = location.place(&layout::commit(at));
         let piece = match found {
             Some(checkpoint) => Piece::Folded(checkpoint),
-            None => {
-                let json = place.content()?.ok_or_else(|| missing(place.path()))?;
-                Piece::One(Commit::parse(&json, place.path())?)
-            }
+            None => one(location, at, &place)?,
         };
         let before = piece.after();
         if piece.head().number != at || before >= at || before < after {
@@ -245,13 +281,29 @@ pub(in crate::store) fn pieces(location: &Location, after: u64, number: u64) -> 
     Ok(pieces)
 }
 
-/// The files of the log that together are the state after a commit: the number, and the level or 0.
-pub(in crate::store) fn pieces_of(location: &Location, number: u64) -> Result<Vec<(u64, u32)>> {
-    let level = |piece: &Piece| match piece {
-        Piece::One(_) => 0,
-        Piece::Folded(checkpoint) => (checkpoint.head().number - checkpoint.after()).ilog(FOLD),
+/// The piece of one commit. A large one is not read as a whole, if it has a checkpoint.
+fn one(location: &Location, number: u64, place: &Place) -> Result<Piece> {
+    let (json, bytes) = place.tail(SMALL)?.ok_or_else(|| missing(place.path()))?;
+    let json = if bytes <= SMALL {
+        json
+    } else if let Some(checkpoint) = Checkpoint::open(&location.place(&layout::checkpoint(number, 0)))? {
+        return Ok(Piece::Folded(checkpoint));
+    } else {
+        place.content()?.ok_or_else(|| missing(place.path()))?
     };
-    Ok(pieces(location, 0, number)?.iter().map(|piece| (piece.head().number, level(piece))).collect())
+    Ok(Piece::One(Commit::parse(&json, place.path())?))
+}
+
+/// The files of the log that together are the state after a commit.
+pub(in crate::store) fn pieces_of(location: &Location, number: u64) -> Result<Vec<LogFile>> {
+    let file = |piece: &Piece| LogFile {
+        number: piece.head().number,
+        level: match piece {
+            Piece::One(_) => None,
+            Piece::Folded(checkpoint) => Some((checkpoint.head().number - checkpoint.after()).ilog(FOLD)),
+        },
+    };
+    Ok(pieces(location, 0, number)?.iter().map(file).collect())
 }
 
 fn missing(path: &Path) -> Error {
@@ -271,7 +323,7 @@ pub(in crate::store) fn tip(location: &Location) -> Result<u64> {
     let mut tip = match hint {
         Some(number) if is_there(number)? => number,
         _ => {
-            let newest = numbers(location)?.into_iter().map(|(number, _)| number).max().unwrap_or(0);
+            let newest = files_of_log(location)?.last().map(|file| file.number).unwrap_or(0);
             // The number of a commit is noted after the commit is safe.
             if let Some(number) = hint.filter(|number| *number > newest) {
                 return Err(missing(location.place(&layout::commit(number)).path()));
@@ -286,7 +338,7 @@ pub(in crate::store) fn tip(location: &Location) -> Result<u64> {
             }
             tip += 1;
         }
-        let newest = numbers(location)?.into_iter().map(|(number, _)| number).max().unwrap_or(0);
+        let newest = files_of_log(location)?.last().map(|file| file.number).unwrap_or(0);
         if newest < tip {
             let what = format!("there seems to be a commit {tip}, but the log does not list it");
             return Err(Error::database(what)
@@ -297,10 +349,10 @@ pub(in crate::store) fn tip(location: &Location) -> Result<u64> {
     }
 }
 
-/// The files of the log: the number of a commit, and the level of a checkpoint or 0, and the path.
-pub(in crate::store) fn numbers(location: &Location) -> Result<Vec<(u64, u32)>> {
+/// The files of the log, by number, the commit before its checkpoints.
+pub(in crate::store) fn files_of_log(location: &Location) -> Result<Vec<LogFile>> {
     let names = location.names(layout::LOG)?;
-    let mut numbers: Vec<_> = names.iter().filter_map(|name| layout::number_in_log(name)).collect();
-    numbers.sort_unstable();
-    Ok(numbers)
+    let mut files: Vec<_> = names.iter().filter_map(|name| LogFile::named(name)).collect();
+    files.sort_unstable();
+    Ok(files)
 }

@@ -29,7 +29,7 @@ use super::super::id;
 use super::super::layout::{self, LOG, TIP};
 use super::super::location::Location;
 use super::super::lock::Lock;
-use super::super::log::{Commit, Head, Snapshot, due_level, folded_log, tip};
+use super::super::log::{Commit, Head, Snapshot, due_levels, folded_log, tip};
 use super::super::staging::Staging;
 use super::{check_conflict, check_time_scale, tip_without_conflict};
 use crate::error::{Error, ErrorKind, Result};
@@ -82,14 +82,17 @@ impl BucketTarget {
 
     pub(super) fn commit(&self, base: &Snapshot, change: &Change) -> Result<()> {
         let begun = Instant::now();
-        let files = change.moves(&change.to_commit(base, base.head())?);
+        let first = change.to_commit(base, base.head())?;
+        // On top of another commit it has about as many.
+        let bytes = first.to_json()?.len();
+        let files = change.moves(&first);
         let files: Vec<_> = files.into_iter().map(|(from, to)| (self.folder.path(&from), to)).collect();
         let committed = self.bucket.upload(&files).map_err(Outcome::NotMade);
         let committed = committed.and_then(|()| self.publish(base, change, &files, begun));
         match committed {
             Ok(number) => {
                 // What cannot be done now is not needed.
-                let _ = self.settle(number);
+                let _ = self.settle(number, bytes);
                 Ok(())
             }
             Err(Outcome::NotMade(e)) => {
@@ -198,15 +201,13 @@ impl BucketTarget {
     }
 
     /// Step 4.
-    fn settle(&self, number: u64) -> Result<()> {
+    fn settle(&self, number: u64, bytes: usize) -> Result<()> {
         self.bucket.put(TIP, format!("{number}\n").into())?;
-        match due_level(number) {
-            Some(level) => {
-                let folded = folded_log(&self.location, number, level)?;
-                self.bucket.put(&layout::checkpoint(number, level), folded.into())
-            }
-            None => Ok(()),
+        for level in due_levels(number, bytes) {
+            let folded = folded_log(&self.location, number, level)?;
+            self.bucket.put(&layout::checkpoint(number, level), folded.into())?;
         }
+        Ok(())
     }
 
     pub(super) fn end(&self) {

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use super::super::folder::Folder;
 use super::super::layout::{self, LOG, TIP};
 use super::super::location::Location;
-use super::super::log::{Commit, Snapshot, due_level, folded_log};
+use super::super::log::{Commit, Snapshot, due_levels, folded_log};
 use super::super::recording::Recording;
 use super::super::staging::Staging;
 use crate::error::Result;
@@ -108,11 +108,9 @@ fn settle(folder: &Folder, staging: &Staging, commit: &Commit) -> Result<()> {
     let staged = staging.place("log");
     folder.write(&staged, format!("{number}\n").as_bytes())?;
     folder.rename(&staged, TIP)?;
-    match due_level(number) {
-        Some(level) => {
-            folder.write(&staged, &folded_log(folder.location(), number, level)?)?;
-            folder.rename(&staged, &layout::checkpoint(number, level))
-        }
-        None => Ok(()),
+    for level in due_levels(number, commit.to_json()?.len()) {
+        folder.write(&staged, &folded_log(folder.location(), number, level)?)?;
+        folder.rename(&staged, &layout::checkpoint(number, level))?;
     }
+    Ok(())
 }

@@ -6,7 +6,7 @@ use std::fs;
 use super::*;
 use crate::error::ErrorKind;
 use crate::store::layout;
-use crate::store::log::{numbers, pieces_of};
+use crate::store::log::{files_of_log, pieces_of};
 use crate::store::verify;
 
 /// A small recording: one table, one file.
@@ -32,6 +32,13 @@ fn known(path: &Path, names: &[String]) -> Vec<(String, i64)> {
     for name in names {
         let found = one.recording(name).unwrap().map(|r| r.begin_at.unwrap());
         assert_eq!(found, all.iter().find(|(n, _)| n == name).map(|(_, begin)| *begin), "{name}");
+    }
+    for every in 1..4 {
+        let asked: Vec<&str> = names.iter().step_by(every).map(String::as_str).collect();
+        let found = one.named(&asked).unwrap();
+        let is_asked = |(name, _): &&(String, i64)| asked.contains(&name.as_str());
+        let expected: Vec<_> = all.iter().filter(is_asked).map(|(name, _)| name).collect();
+        assert_eq!(found.iter().map(|r| &r.name).collect::<Vec<_>>(), expected);
     }
     assert_eq!(one.count(), all.len() as u64);
     for (prefix, max) in [("", 2), ("", 100), ("r1", 3), ("r1", 100), ("r24", 1), ("s", 9)] {
@@ -76,13 +83,13 @@ fn the_log_says_what_the_commits_did() {
     assert_eq!(verify(&path).unwrap().problems, []);
     // 150 = 2 · 64 + 2 · 8 + 6
     let pieces = pieces_of(&(&path).into(), 150).unwrap();
-    let levels = |level: u32| pieces.iter().filter(|piece| piece.1 == level).count();
-    assert_eq!([levels(0), levels(1), levels(2), levels(3)], [6, 2, 2, 0]);
+    let levels = |level: Option<u32>| pieces.iter().filter(|piece| piece.level == level).count();
+    assert_eq!([None, Some(0), Some(1), Some(2), Some(3)].map(levels), [6, 0, 2, 2, 0]);
 
     let copied = dir.path().join("copy");
     copy(&path, &copied);
-    for (number, level) in numbers(&(&copied).into()).unwrap().into_iter().filter(|(_, level)| *level > 0) {
-        fs::remove_file(copied.join(layout::checkpoint(number, level))).unwrap();
+    for file in files_of_log(&(&copied).into()).unwrap().into_iter().filter(|file| file.level.is_some()) {
+        fs::remove_file(copied.join(file.path())).unwrap();
     }
     fs::remove_file(copied.join(layout::TIP)).unwrap();
     assert_eq!(known(&copied, &names), expected, "the commits alone say it");
@@ -95,6 +102,31 @@ fn the_log_says_what_the_commits_did() {
     }
     expected.push(("last".into(), 279));
     assert_eq!(known(&path, &names), expected, "more commits on top of what is left");
+    assert_tidy(&path);
+}
+
+/// A commit of many recordings has a checkpoint of its own: one of them is found without the others.
+#[test]
+fn a_large_commit_is_not_read_as_a_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    add(&path, "first", 0);
+    let names: Vec<_> = (0..150).map(|n| format!("r{n:03}")).collect();
+    let mut tx = begin(&path).unwrap();
+    for (n, name) in (1..).zip(&names) {
+        derive(&mut tx, name, n).unwrap();
+        tx.set_recording(name, Some(n), None).unwrap();
+    }
+    tx.commit().unwrap();
+    drop_one(&path, "r007");
+    let pieces = pieces_of(&(&path).into(), 3).unwrap();
+    assert_eq!(pieces.iter().map(|file| file.level).collect::<Vec<_>>(), [None, Some(0), None]);
+    let expected = known(&path, &names);
+    assert_eq!(expected.len(), 150);
+    assert_eq!(verify(&path).unwrap().problems, []);
+    // It can do without.
+    fs::remove_file(path.join(layout::checkpoint(2, 0))).unwrap();
+    assert_eq!(known(&path, &names), expected);
     assert_tidy(&path);
 }
 
@@ -132,8 +164,8 @@ fn damage_of_the_log_is_found() {
         add(&path, &format!("r{n}"), n);
     }
     let expected = known(&path, &[]);
-    for (number, level) in pieces_of(&(&path).into(), 17).unwrap() {
-        let name = if level == 0 { layout::commit(number) } else { layout::checkpoint(number, level) };
+    for file in pieces_of(&(&path).into(), 17).unwrap() {
+        let name = file.path();
         let file = path.join(&name);
         let good = fs::read(&file).unwrap();
         for at in (0..good.len()).step_by(7) {

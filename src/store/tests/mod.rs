@@ -168,12 +168,8 @@ fn assert_tidy(path: &Path) {
     let recordings = db.recordings().unwrap();
     let mut expected: Vec<_> = recordings.iter().flat_map(|r| r.paths()).map(str::to_owned).collect();
     expected.push("log/tip".into());
-    for (number, level) in super::log::numbers(&path.into()).unwrap() {
-        expected.push(match level {
-            0 => super::layout::commit(number),
-            level => super::layout::checkpoint(number, level),
-        });
-    }
+    let of_log = super::log::files_of_log(&path.into()).unwrap();
+    expected.extend(of_log.into_iter().map(super::layout::LogFile::path));
     let folders: Vec<_> =
         expected.iter().flat_map(|p| super::layout::folders_of(p)).map(str::to_owned).collect();
     expected.extend(folders);

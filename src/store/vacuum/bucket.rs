@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use super::super::bucket::{Bucket, Object};
 use super::super::database::Database;
-use super::super::layout::{self, LOG};
+use super::super::layout::{self, LOG, LogFile};
 use super::super::location::Location;
 use super::super::log::Commit;
 use super::super::recording::Recording;
@@ -33,7 +33,7 @@ pub(super) fn vacuum(
     };
     let (mut freed_before, mut freed_lately) = (HashSet::new(), HashSet::new());
     for object in &objects {
-        if let Some((_, 0)) = in_log(&object.name)
+        if let Some(LogFile { level: None, .. }) = in_log(&object.name)
             && let Some(json) = bucket.content(&object.name)?
         {
             let freed = Commit::parse(&json, location.place(&object.name).path())?.freed;
@@ -44,7 +44,7 @@ pub(super) fn vacuum(
     for object in &objects {
         let name = object.name.as_str();
         let is_gone = match in_log(name) {
-            Some((number, level)) if superseded.has(number, level) => is_older(object, age),
+            Some(file) if superseded.has(file) => is_older(object, age),
             Some(_) => continue,
             None if live.contains(name) || !is_ours(name) => continue,
             None if freed_lately.contains(name) => false,
@@ -66,8 +66,8 @@ pub(super) fn vacuum(
     Ok(report)
 }
 
-fn in_log(name: &str) -> Option<(u64, u32)> {
-    layout::number_in_log(name.strip_prefix(LOG)?.strip_prefix('/')?)
+fn in_log(name: &str) -> Option<LogFile> {
+    LogFile::named(name.strip_prefix(LOG)?.strip_prefix('/')?)
 }
 
 /// Whether an object can be one that btfdb made: all others stay.

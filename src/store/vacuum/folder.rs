@@ -6,9 +6,9 @@ use std::time::SystemTime;
 
 use super::super::database::Database;
 use super::super::folder::Folder;
-use super::super::layout::{self, LOG, REMOVED};
+use super::super::layout::{LOG, REMOVED};
 use super::super::lock::Lock;
-use super::super::log::numbers;
+use super::super::log::files_of_log;
 use super::super::target::publish;
 use super::{Superseded, VacuumReport};
 use crate::error::{Error, Result};
@@ -34,10 +34,10 @@ pub(super) fn vacuum(folder: &Folder, taken_out_before: SystemTime) -> Result<Va
         folder.remove_tree(REMOVED)?;
     }
     let superseded = Superseded::of(location, tip)?;
-    for (number, level) in numbers(location)? {
-        let name = if level == 0 { layout::commit(number) } else { layout::checkpoint(number, level) };
+    for file in files_of_log(location)? {
+        let name = file.path();
         let path = folder.path(&name);
-        if superseded.has(number, level) && is_older(&path, taken_out_before)? {
+        if superseded.has(file) && is_older(&path, taken_out_before)? {
             report.bytes += size_of(&path)?.1;
             report.files += 1;
             folder.remove_file(&name)?;

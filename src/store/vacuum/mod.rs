@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use super::disk::Disk;
 use super::folder::Folder;
+use super::layout::LogFile;
 use super::location::{Kind, Location};
 use super::log::pieces_of;
 use crate::error::Result;
@@ -58,7 +59,7 @@ pub fn vacuum(
 
 /// The files of a log whose newest commit is `tip` that no reader or writer needs.
 struct Superseded {
-    needed: BTreeSet<(u64, u32)>,
+    needed: BTreeSet<LogFile>,
     tip: u64,
 }
 
@@ -67,7 +68,7 @@ impl Superseded {
         Ok(Self { needed: pieces_of(location, tip)?.into_iter().collect(), tip })
     }
 
-    fn has(&self, number: u64, level: u32) -> bool {
-        number + COMMITS_KEPT <= self.tip && !self.needed.contains(&(number, level))
+    fn has(&self, file: LogFile) -> bool {
+        file.number + COMMITS_KEPT <= self.tip && !self.needed.contains(&file)
     }
 }
