@@ -10,10 +10,13 @@ use arrow::datatypes::SchemaRef;
 use super::deal::deal;
 use super::statements::on_cluster;
 use super::task::{Given, Task, Work};
-use crate::engine::cluster::Cluster;
+use crate::engine::cluster::{Cluster, SecondStep};
 use crate::engine::{Session, SessionOptions};
 use crate::error::Result;
 use crate::schema::result::{Texts, column};
+
+/// Most tasks of a second step: each reads a file of each task of the first.
+const PARTS: usize = 32;
 
 /// The recordings of a session, and the cluster that works on them.
 pub(crate) struct Fleet<'a> {
@@ -49,12 +52,38 @@ impl<'a> Fleet<'a> {
         &self,
         work: Work,
         schema: &SchemaRef,
+        rows: impl FnMut(RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        self.run_in_steps((work, schema), None, rows)
+    }
+
+    /// As [`Fleet::run`]; then work on its rows, all those with the same keys, which are the columns at some
+    /// places, by one task. `rows` gets the batches of that, with the columns of another schema.
+    ///
+    /// # Errors
+    /// As [`Fleet::run`].
+    pub(super) fn run_in_steps(
+        &self,
+        (work, schema): (Work, &SchemaRef),
+        then: Option<(Work, &[usize], &SchemaRef)>,
         mut rows: impl FnMut(RecordBatch) -> Result<()>,
     ) -> Result<()> {
         let database = self.session.database();
-        let shares = deal(database.recordings()?, self.cluster.cores()?);
-        let task = Task::on(database, Given::of(self.session), work)?;
-        self.cluster.run(&task.text()?, schema, &shares, |batch| rows(batch).map(|()| true))
+        let cores = self.cluster.cores()?;
+        let shares = deal(database.recordings()?, cores);
+        let given = Given::of(self.session);
+        let text = |work| Task::on(database, given.clone(), work)?.text();
+        let then = match then {
+            None => None,
+            Some((work, keys, schema)) => Some(SecondStep {
+                task: text(work)?,
+                keys: keys.to_vec(),
+                parts: cores.min(PARTS),
+                schema: Arc::clone(schema),
+            }),
+        };
+        let first = text(work)?;
+        self.cluster.run((&first, schema), then.as_ref(), &shares, |batch| rows(batch).map(|()| true))
     }
 
     /// As [`Fleet::run`], for work whose rows name their recording in a column: the batches, cut by

@@ -75,15 +75,11 @@ mod tests {
         names.sort();
         assert_eq!(names, sized.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>());
         assert!(shares.iter().all(|share| share.is_sorted()), "in the order of the database");
-        let runs: usize = shares
-            .iter()
-            .map(|share| {
-                1 + share
-                    .windows(2)
-                    .filter(|pair| pair[0][1..].parse::<u64>().unwrap() + 1 != pair[1][1..].parse().unwrap())
-                    .count()
-            })
-            .sum();
+        let number = |name: &String| name[1..].parse::<usize>().unwrap();
+        let begins = |share: &Vec<String>| {
+            1 + share.windows(2).filter(|pair| number(&pair[0]) + 1 != number(&pair[1])).count()
+        };
+        let runs: usize = shares.iter().map(begins).sum();
         assert!(runs <= 7 * 6, "{runs} runs");
         assert_eq!(deal_by_bytes(&sized[..2], 7).len(), 2);
         assert_eq!(deal_by_bytes(&[], 7), [Vec::<String>::new()]);

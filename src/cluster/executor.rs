@@ -9,9 +9,9 @@ use arrow::array::RecordBatch;
 
 use super::task::{Given, Task, Work};
 use super::{doubts, ingest, requirements, rules, statements};
-use crate::engine::cluster::{Fragment, RunTask};
+use crate::engine::cluster::{Fragment, On, RunTask};
 use crate::engine::{Session, SessionOptions};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::library::Queries;
 use crate::metrics::passed;
 use crate::ops::open::Trace;
@@ -38,21 +38,26 @@ impl RunTask for TaskRunner {
     fn run(
         &self,
         task: &str,
-        names: &[String],
+        on: On,
         stop: &Arc<AtomicBool>,
         rows: &mut dyn FnMut(RecordBatch) -> bool,
     ) -> Result<()> {
         let Task { database, generation, given, work, .. } = Task::parse(task)?;
+        let names = match on {
+            On::Recordings(names) => names,
+            On::Rows(samples) => {
+                let Work::Together { metrics, filter } = work else { return Err(misplaced()) };
+                rows(passed::together(&Queries::with_added(given.queries), &metrics, &filter, &samples)?);
+                return Ok(());
+            }
+        };
+        let names = names.as_slice();
         let location = Location::parse(database.as_ref(), &self.remote)?;
         let some = || some_of(&Database::open_at(&location, generation)?, names);
         let own = |given| self.session(some()?, given, stop);
         match work {
             Work::Ingest(inputs) => ingest::ingest_some(&location, &inputs, (names, generation), stop, rows),
-            Work::Summaries { metrics, filter } => {
-                let session = own(given)?;
-                rows(passed::summaries(&session, &metrics, &filter)?);
-                Ok(())
-            }
+            Work::Summaries { metrics, filter } => passed::summaries(&own(given)?, &metrics, &filter, rows),
             Work::Samples { metrics, filter } => passed::samples_of(&own(given)?, &metrics, &filter, rows),
             Work::Statement { asked, number, plan, above, restrict } => {
                 let session = own(given)?;
@@ -67,6 +72,7 @@ impl RunTask for TaskRunner {
                 }
                 Ok(())
             }
+            Work::Together { .. } => Err(misplaced()),
             Work::Doubts => doubts::of_some(&some()?, rows),
             Work::Rules { version } => {
                 rules::check_all(&Trace::of_session(own(given)?, names.to_vec()), version.as_deref(), rows)
@@ -76,6 +82,10 @@ impl RunTask for TaskRunner {
             }
         }
     }
+}
+
+fn misplaced() -> Error {
+    Error::new(ErrorKind::Bug, "a task got what another one is on")
 }
 
 /// The database with the recordings of a task.

@@ -105,7 +105,7 @@ pub(crate) fn ingest_all(
     let shares = deal_by_bytes(&sized, cluster.cores()?.saturating_mul(TASKS_PER_CORE));
     let places: HashMap<&str, usize> = sized.iter().map(|(path, _)| path.as_str()).zip(0..).collect();
     let mut done: Vec<(Option<usize>, Ingested)> = Vec::new();
-    cluster.run(&task.text()?, &schema(), &shares, |batch| {
+    cluster.run((&task.text()?, &schema()), None, &shares, |batch| {
         let ([paths, names, errors], [events, warnings, wrong]): ([Texts; 3], [Integers; 3]) =
             columns(&batch)?;
         for row in 0..batch.num_rows() {

@@ -5,7 +5,7 @@ use arrow::array::RecordBatch;
 use super::ask::Fleet;
 use super::task::Work;
 use crate::error::Result;
-use crate::metrics::passed::{Gathered, merged, samples_schema, summary_schema};
+use crate::metrics::passed::{Gathered, SAMPLE_KEYS, merged, samples_schema, summary_schema};
 use crate::metrics::{Asked, Histogram, MetricFilter};
 
 /// As [`crate::metrics::summaries`].
@@ -13,19 +13,24 @@ use crate::metrics::{Asked, Histogram, MetricFilter};
 /// # Errors
 /// The same; when the cluster is not there, or fails.
 pub(crate) fn summaries(fleet: &Fleet<'_>, names: &[String], filter: &MetricFilter) -> Result<RecordBatch> {
-    let (session, queries) = (fleet.session, fleet.session.queries());
-    let asked = Asked::new(session, filter)?;
-    if filter.across.is_some() {
-        return gathered(fleet, names, &asked)?.summary(session, &asked);
-    }
+    let session = fleet.session;
+    let asked = asked(fleet, filter)?;
     let schema = summary_schema(filter)?;
     let mut parts = Vec::new();
-    let work = Work::Summaries { metrics: names.to_vec(), filter: asked.filter.clone() };
-    fleet.run(work, &schema, |batch| {
+    let metrics = || names.to_vec();
+    let (work, of_work, then) = match filter.across {
+        None => (Work::Summaries { metrics: metrics(), filter: asked.filter.clone() }, &schema, None),
+        // Statistics of samples are made where all samples of a line are.
+        Some(_) => {
+            let then = Work::Together { metrics: metrics(), filter: asked.filter.clone() };
+            (samples(names, &asked), &samples_schema(), Some((then, &SAMPLE_KEYS[..], &schema)))
+        }
+    };
+    fleet.run_in_steps((work, of_work), then, |batch| {
         parts.push(batch);
         Ok(())
     })?;
-    let all = merged(queries, names, &schema, &parts)?;
+    let all = merged(session.queries(), names, filter, &schema, &parts)?;
     asked.check_rows(session, &all)?;
     Ok(all)
 }
@@ -39,15 +44,21 @@ pub(crate) fn histograms(
     names: &[String],
     filter: &MetricFilter,
 ) -> Result<Vec<Histogram>> {
-    let asked = Asked::new(fleet.session, &MetricFilter { windows: None, ..filter.clone() })?;
-    gathered(fleet, names, &asked)?.histograms(fleet.session, &asked)
+    let asked = asked(fleet, &MetricFilter { windows: None, ..filter.clone() })?;
+    let mut gathered = Gathered::new(fleet.session.queries(), names)?;
+    fleet.run(samples(names, &asked), &samples_schema(), |batch| gathered.add(&batch))?;
+    gathered.histograms(fleet.session, &asked)
 }
 
-fn gathered<'a>(fleet: &Fleet<'a>, names: &[String], asked: &Asked) -> Result<Gathered<'a>> {
-    let mut gathered = Gathered::new(fleet.session.queries(), names)?;
-    // The executors give the samples of each recording.
-    let filter = MetricFilter { across: None, ..asked.filter.clone() };
-    let work = Work::Samples { metrics: names.to_vec(), filter };
-    fleet.run(work, &samples_schema(), |batch| gathered.add(&batch))?;
-    Ok(gathered)
+/// The samples of each recording.
+fn samples(names: &[String], asked: &Asked) -> Work {
+    Work::Samples { metrics: names.to_vec(), filter: MetricFilter { across: None, ..asked.filter.clone() } }
+}
+
+/// Names are looked up in all recordings: by the cluster.
+fn asked(fleet: &Fleet<'_>, filter: &MetricFilter) -> Result<Asked> {
+    match filter.entity {
+        Some(_) => Asked::new(&fleet.statements()?, filter),
+        None => Asked::new(fleet.session, filter),
+    }
 }

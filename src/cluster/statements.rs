@@ -48,7 +48,7 @@ impl RunFragment for Statements {
         };
         let shares = deal(self.database.recordings()?, self.cluster.cores()?);
         let text = Task::on(&self.database, self.given.clone(), work)?.text()?;
-        self.cluster.run(&text, schema, &shares, |batch| Ok(rows(batch)))
+        self.cluster.run((&text, schema), None, &shares, |batch| Ok(rows(batch)))
     }
 }
 

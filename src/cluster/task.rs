@@ -46,6 +46,8 @@ pub(super) enum Work {
     Summaries { metrics: Vec<String>, filter: MetricFilter },
     /// Samples of metrics, for statistics of several recordings.
     Samples { metrics: Vec<String>, filter: MetricFilter },
+    /// Statistics of such samples.
+    Together { metrics: Vec<String>, filter: MetricFilter },
     /// Inputs, whose paths are in place of names of recordings, become recordings.
     Ingest(Box<Inputs>),
     /// Findings that make results doubtful.

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use arrow::array::RecordBatch;
+use arrow::compute::concat_batches;
 
 use super::across::{Across, Together, taken_together};
 use super::filter::MetricFilter;
@@ -13,12 +14,10 @@ use super::samples::{Collector, CoreGap, Key, Span};
 use super::statistics::{Samples, Statistics};
 use super::summary::{Histogram, Line, Shape, summary};
 use crate::engine::{AssumedOrder, Param, ResultStream, Session, is_out_of_order};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::library::{Fold, Metric, Queries};
 use crate::pipeline::fan_out;
-#[cfg(feature = "cluster")]
-use crate::schema::result::column;
-use crate::schema::result::{Integers, Texts, columns};
+use crate::schema::result::{Integers, Texts, column, columns};
 use crate::selection::pattern;
 use crate::time::TimeWindows;
 
@@ -43,7 +42,43 @@ use crate::time::TimeWindows;
 /// [`crate::error::ErrorKind::Usage`] when there is no such metric, recording or entity, or a metric cannot
 /// be divided into windows, otherwise as [`Session::run`].
 pub fn summaries(session: &Session, names: &[String], filter: &MetricFilter) -> Result<RecordBatch> {
-    summary(&asked_lines(session, names, filter, plain)?, Shape::of(filter, false))
+    rows_of(session, names, filter, plain, false)
+}
+
+/// The rows of a summary. The lines of a metric are columns before those of the next one are there: of many
+/// entities, they take several times the memory.
+fn rows_of(
+    session: &Session,
+    names: &[String],
+    filter: &MetricFilter,
+    finish: impl Fn(Samples) -> (Statistics, Vec<Bin>) + Sync,
+    bounds: bool,
+) -> Result<RecordBatch> {
+    let chosen = chosen(session.queries(), names)?;
+    let (asked, shape) = (Asked::new(session, filter)?, Shape::of(filter, bounds));
+    let mut parts = Vec::new();
+    for metric in chosen {
+        let samples = samples(session, metric, &asked.filter)?;
+        let across = asked.filter.across.as_ref();
+        parts.push(summary(&lines_of(metric, samples, across, session.threads(), &finish)?, shape)?);
+    }
+    let all = joined(parts)?;
+    asked.check_rows(session, &all)?;
+    Ok(all)
+}
+
+/// Batches of the same columns as one.
+fn joined(mut parts: Vec<RecordBatch>) -> Result<RecordBatch> {
+    match (parts.pop(), parts.is_empty()) {
+        (Some(one), true) => Ok(one),
+        (Some(last), false) => {
+            let schema = last.schema();
+            parts.push(last);
+            concat_batches(&schema, &parts)
+                .map_err(|e| Error::new(ErrorKind::Bug, "summaries do not fit each other").because(e))
+        }
+        (None, _) => summary(&[], Shape::of(&MetricFilter::default(), false)),
+    }
 }
 
 /// Only the statistics of a line.
@@ -61,7 +96,7 @@ pub fn summary_within(
     upper: f64,
 ) -> Result<RecordBatch> {
     let against = |samples: Samples| (samples.finish_within(lower, upper), Vec::new());
-    summary(&asked_lines(session, &[name.to_owned()], filter, against)?, Shape::of(filter, true))
+    rows_of(session, &[name.to_owned()], filter, against, true)
 }
 
 /// The distribution of the samples of metrics: a histogram per line of [`summaries`] without windows.
@@ -117,7 +152,6 @@ impl Asked {
     }
 }
 
-#[cfg(feature = "cluster")]
 impl Asked {
     /// As [`Asked::check`], for the rows of a summary.
     pub fn check_rows(&self, session: &Session, rows: &RecordBatch) -> Result<()> {

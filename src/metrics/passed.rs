@@ -12,6 +12,7 @@ use arrow::array::{
 use arrow::compute::{concat_batches, take_record_batch};
 use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, Schema, SchemaRef};
 
+use super::across::Across;
 use super::evaluate::{Asked, chosen, lines_of, plain, samples};
 use super::filter::MetricFilter;
 use super::histogram::Bin;
@@ -28,33 +29,53 @@ pub(crate) fn summary_schema(filter: &MetricFilter) -> Result<SchemaRef> {
     Ok(summary(&[], Shape::of(filter, false))?.schema())
 }
 
-/// The summaries of the recordings of a session, whose filter was [asked](Asked) for all of them.
-pub(crate) fn summaries(session: &Session, names: &[String], filter: &MetricFilter) -> Result<RecordBatch> {
-    let mut lines = Vec::new();
+/// The summaries of the recordings of a session, metric by metric, whose filter was [asked](Asked) for all of
+/// them.
+pub(crate) fn summaries(
+    session: &Session,
+    names: &[String],
+    filter: &MetricFilter,
+    mut rows: impl FnMut(RecordBatch) -> bool,
+) -> Result<()> {
     for metric in chosen(session.queries(), names)? {
         let samples = samples(session, metric, filter)?;
-        lines.extend(lines_of(metric, samples, None, session.threads(), &plain)?);
+        let lines = lines_of(metric, samples, None, session.threads(), &plain)?;
+        if !rows(summary(&lines, Shape::of(filter, false))?) {
+            break;
+        }
     }
-    summary(&lines, Shape::of(filter, false))
+    Ok(())
 }
 
-/// The summaries of all recordings, of those of some: in the order of [`super::summaries`].
+/// The summaries of all recordings, of parts of their lines: in the order of [`super::summaries`].
 pub(crate) fn merged(
     queries: &Queries,
     names: &[String],
+    filter: &MetricFilter,
     schema: &SchemaRef,
     parts: &[RecordBatch],
 ) -> Result<RecordBatch> {
     let metrics = chosen(queries, names)?;
-    let place: HashMap<&str, usize> =
-        metrics.iter().enumerate().map(|(at, m)| (m.name.as_str(), at)).collect();
+    let place: HashMap<&str, (usize, &Metric)> =
+        metrics.iter().enumerate().map(|(at, m)| (m.name.as_str(), (at, *m))).collect();
     let all = concat_batches(schema, parts).map_err(bug)?;
-    let (recordings, metrics): (Texts, Texts) = (column(&all, "recording")?, column(&all, "metric")?);
+    let [metrics, entities, types, cores]: [Texts; 4] =
+        [column(&all, "metric")?, column(&all, "entity")?, column(&all, "type")?, column(&all, "core")?];
+    let groups: Option<Texts> = match &filter.across {
+        None => Some(column(&all, "recording")?),
+        Some(Across::Label(_)) => Some(column(&all, "label")?),
+        Some(Across::All) => None,
+    };
+    let begins: Option<Integers> = filter.windows.map(|_| column(&all, "begin_at")).transpose()?;
     let mut order: Vec<u32> = (0..u32::try_from(all.num_rows()).unwrap_or(u32::MAX)).collect();
-    // The lines of a recording came together, in their order.
     order.sort_by_key(|row| {
         let row = *row as usize;
-        (place.get(metrics.value(row)).copied(), recordings.value(row))
+        let of = place.get(metrics.value(row));
+        // That of a metric of no core says only where its instances ran.
+        let core = of.filter(|(_, metric)| metric.per_core).and_then(|_| cores.get(row));
+        let group = groups.as_ref().map(|groups| groups.value(row));
+        let begin = begins.as_ref().and_then(|begins| begins.get(row));
+        (of.map(|(at, _)| *at), group, entities.value(row), types.value(row), core, begin)
     });
     take_record_batch(&all, &UInt32Array::from(order)).map_err(bug)
 }
@@ -94,6 +115,22 @@ pub(crate) fn samples_of(
         }
     }
     Ok(())
+}
+
+/// The places of the columns of samples that those of one line of a summary have in common, whatever the
+/// recordings: metric, entity, type, and begin of the window.
+pub(crate) const SAMPLE_KEYS: [usize; 4] = [0, 2, 3, 5];
+
+/// The summary of samples, which are all of their lines.
+pub(crate) fn together(
+    queries: &Queries,
+    names: &[String],
+    filter: &MetricFilter,
+    samples: &[RecordBatch],
+) -> Result<RecordBatch> {
+    let mut gathered = Gathered::new(queries, names)?;
+    samples.iter().try_for_each(|batch| gathered.add(batch))?;
+    summary(&gathered.finish(filter, 1, plain)?, Shape::of(filter, false))
 }
 
 /// Lines that are passed on at once.
@@ -189,13 +226,6 @@ impl<'q> Gathered<'q> {
             all.extend(lines_of(metric, lines, filter.across.as_ref(), threads, &finish)?);
         }
         Ok(all)
-    }
-
-    /// As [`super::summaries`].
-    pub fn summary(self, session: &Session, asked: &Asked) -> Result<RecordBatch> {
-        let lines = self.finish(&asked.filter, session.threads(), plain)?;
-        asked.check(session, &lines.iter().map(|line| &*line.key.entity))?;
-        summary(&lines, Shape::of(&asked.filter, false))
     }
 
     /// As [`super::histograms`].

@@ -12,7 +12,7 @@ use datafusion::execution::TaskContext;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
 
-use super::node::{RecordingsExec, RunTask};
+use super::node::{RecordingsExec, RunTask, Step};
 
 /// How the bytes of our node begin. Those of the cluster are messages of fields with low numbers, of which
 /// none begins so.
@@ -44,11 +44,12 @@ impl PhysicalExtensionCodec for Codec {
             return self.others.try_decode(bytes, inputs, context, converter);
         };
         let [input] = inputs else { return internal_err!("a task on recordings has one input") };
-        let Some((schema, task)) = split(ours) else {
+        let Some((step, (schema, task))) = step_of(ours).and_then(|(step, rest)| Some((step, split(rest)?)))
+        else {
             return internal_err!("a task on recordings is cut off");
         };
-        let (schema, task) = (schema_of(schema)?, String::from_utf8_lossy(task));
-        Ok(Arc::new(RecordingsExec::new(task.into(), schema, Arc::clone(input), self.runner.clone())))
+        let (schema, task) = (schema_of(schema)?, String::from_utf8_lossy(task).into());
+        Ok(Arc::new(RecordingsExec::new((task, step), schema, Arc::clone(input), self.runner.clone())))
     }
 
     fn try_encode(
@@ -63,10 +64,28 @@ impl PhysicalExtensionCodec for Codec {
         let schema = bytes_of(&ours.schema())?;
         let Ok(length) = u32::try_from(schema.len()) else { return internal_err!("a schema of 4 GiB") };
         bytes.extend_from_slice(MAGIC);
+        match ours.step {
+            Step::First => bytes.push(1),
+            Step::Second { shares } => {
+                bytes.push(2);
+                bytes.extend_from_slice(&shares.to_le_bytes());
+            }
+        }
         bytes.extend_from_slice(&length.to_le_bytes());
         bytes.extend_from_slice(&schema);
         bytes.extend_from_slice(ours.task.as_bytes());
         Ok(())
+    }
+}
+
+fn step_of(bytes: &[u8]) -> Option<(Step, &[u8])> {
+    match bytes.split_first()? {
+        (1, rest) => Some((Step::First, rest)),
+        (2, rest) => {
+            let (shares, rest) = rest.split_first_chunk::<4>()?;
+            Some((Step::Second { shares: u32::from_le_bytes(*shares) }, rest))
+        }
+        _ => None,
     }
 }
 

@@ -14,8 +14,11 @@ use ballista_core::extension::SessionConfigExt as _;
 use datafusion::common::{DataFusionError, Result as EngineResult};
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_proto::protobuf::PhysicalPlanNode;
 use futures::StreamExt;
@@ -25,7 +28,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::codec::Codec;
 use super::failure::of_task;
 use super::framing::{Tally, framed};
-use super::node::{RecordingsExec, names_schema};
+use super::node::{RecordingsExec, Step, names_schema};
 use crate::engine::failure::failed;
 use crate::engine::runtime::STACK;
 use crate::error::{Error, ErrorKind, Result};
@@ -73,6 +76,19 @@ struct Job<'s> {
     /// The columns of the result.
     schema: &'s SchemaRef,
     shares: usize,
+    /// Tasks of the second step.
+    made: Option<usize>,
+}
+
+/// What is done with the rows of tasks on recordings: tasks, each of which gets all rows with the same keys.
+pub(crate) struct SecondStep {
+    pub task: String,
+    /// The places of the columns that are keys.
+    pub keys: Vec<usize>,
+    /// How many tasks.
+    pub parts: usize,
+    /// The columns of the result.
+    pub schema: SchemaRef,
 }
 
 impl Cluster {
@@ -157,16 +173,17 @@ impl Cluster {
         })
     }
 
-    /// Does a task on recordings, each share in a task of the cluster, and gives `rows` each batch of the
-    /// result, in any order, until that returns false; `schema` has their columns. What fails for a reason
+    /// Does a task on recordings, each share in a task of the cluster, and a second step with its rows, if
+    /// there is one. Gives `rows` each batch of the result, in any order, until that returns false; `schema`
+    /// has the columns of the rows of the task. What fails for a reason
     /// outside of the task, before the first rows came, is tried once more.
     ///
     /// # Errors
     /// Those of the task; when the cluster is not there, or fails.
     pub fn run(
         &self,
-        task: &str,
-        schema: &SchemaRef,
+        (task, schema): (&str, &SchemaRef),
+        then: Option<&SecondStep>,
         shares: &[Vec<String>],
         mut rows: impl FnMut(RecordBatch) -> Result<bool>,
     ) -> Result<()> {
@@ -174,7 +191,9 @@ impl Cluster {
         if shares.is_empty() {
             return Ok(());
         }
-        let job = Job { plan: plan(task, schema, &shares).map_err(failed)?, schema, shares: shares.len() };
+        let plan = plan((task, schema), then, &shares).map_err(failed)?;
+        let schema = then.map_or(schema, |then| &then.schema);
+        let job = Job { plan, schema, shares: shares.len(), made: then.map(|then| then.parts) };
         let came = Cell::new(false);
         let mut rows = |batch: RecordBatch| {
             came.set(true);
@@ -213,7 +232,7 @@ impl Cluster {
         name: &str,
         rows: &mut dyn FnMut(RecordBatch) -> Result<bool>,
     ) -> Result<EngineResult<bool>> {
-        let mut tally = Tally::new(job.shares);
+        let mut tally = Tally::new(job.shares, job.made);
         let mut stream = match self.wait(self.send(Arc::clone(&job.plan), name))? {
             Ok(stream) => stream,
             Err(e) => return Ok(Err(e)),
@@ -276,7 +295,11 @@ impl Cluster {
 
 /// The plan of a task. It ends with one partition: an executor that is lost after it finished a task of the
 /// last stage would leave places behind where no result is (Ballista 55).
-fn plan(task: &str, schema: &SchemaRef, shares: &[&Vec<String>]) -> EngineResult<Arc<dyn ExecutionPlan>> {
+fn plan(
+    (task, schema): (&str, &SchemaRef),
+    then: Option<&SecondStep>,
+    shares: &[&Vec<String>],
+) -> EngineResult<Arc<dyn ExecutionPlan>> {
     let columns = names_schema();
     let partition = |(number, share): (u32, &&Vec<String>)| {
         let numbers: ArrayRef = Arc::new(UInt32Array::from_value(number, share.len()));
@@ -285,6 +308,14 @@ fn plan(task: &str, schema: &SchemaRef, shares: &[&Vec<String>]) -> EngineResult
     };
     let partitions = (0..).zip(shares).map(partition).collect::<EngineResult<Vec<_>>>()?;
     let names = MemorySourceConfig::try_new_exec(&partitions, Arc::clone(&columns), None)?;
-    let work = RecordingsExec::new(task.into(), framed(schema), names, None);
-    Ok(Arc::new(CoalescePartitionsExec::new(Arc::new(work))))
+    let work = RecordingsExec::new((task.into(), Step::First), framed(schema), names, None);
+    let mut work: Arc<dyn ExecutionPlan> = Arc::new(work);
+    if let Some(SecondStep { task, keys, parts, schema: made }) = then {
+        let key = |at: &usize| Arc::new(Column::new(schema.field(*at).name(), *at)) as Arc<dyn PhysicalExpr>;
+        let by_keys = Partitioning::Hash(keys.iter().map(key).collect(), *parts);
+        let dealt = Arc::new(RepartitionExec::try_new(work, by_keys)?);
+        let step = Step::Second { shares: u32::try_from(shares.len()).unwrap_or(u32::MAX) };
+        work = Arc::new(RecordingsExec::new((task.as_str().into(), step), framed(made), dealt, None));
+    }
+    Ok(Arc::new(CoalescePartitionsExec::new(work)))
 }

@@ -16,8 +16,8 @@ mod statement;
 
 pub(crate) use asked::{Asked, Fragment, RunFragment};
 pub(super) use failure::of_task;
-pub(crate) use job::Cluster;
-pub(crate) use node::RunTask;
+pub(crate) use job::{Cluster, SecondStep};
+pub(crate) use node::{On, RunTask};
 pub(crate) use processes::{ExecutorSettings, SchedulerSettings, run_executor, run_scheduler};
 pub(super) use scan::FragmentNode;
 pub(super) use statement::{distributed, fragment_plan};

@@ -1,5 +1,6 @@
-//! The node of a plan that does a task on recordings, whose names are the rows of its input: partition by
-//! partition, so that a cluster may cut its input as it likes. Not what the task is, which is a text here.
+//! The node of a plan that does a task on recordings, whose names are the rows of its input, or on rows that
+//! such nodes made: partition by partition, so that a cluster may cut its input as it likes. Not what the task
+//! is, which is a text here.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use datafusion::physical_plan::{
 use futures::StreamExt;
 
 use super::failure::to_engine;
-use super::framing::Frames;
+use super::framing::{Frames, Taken};
 use crate::engine::operators::one_input;
 
 /// Batches that wait for whoever reads them.
@@ -28,18 +29,36 @@ const WAITING: usize = 2;
 
 /// Does tasks, in an executor.
 pub(crate) trait RunTask: fmt::Debug + Send + Sync {
-    /// Does a task on some recordings, and gives `rows` each batch of the result; it ends when that returns
-    /// false, and soon after `stop` becomes true.
+    /// Does a task, and gives `rows` each batch of the result; it ends when that returns false, and soon
+    /// after `stop` becomes true.
     ///
     /// # Errors
     /// Those of the task.
     fn run(
         &self,
         task: &str,
-        recordings: &[String],
+        on: On,
         stop: &Arc<AtomicBool>,
         rows: &mut dyn FnMut(RecordBatch) -> bool,
     ) -> crate::error::Result<()>;
+}
+
+/// What a task is on.
+#[derive(Debug)]
+pub(crate) enum On {
+    /// Recordings of these names.
+    Recordings(Vec<String>),
+    /// Rows that other tasks made.
+    Rows(Vec<RecordBatch>),
+}
+
+/// What the input of the node is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Names of recordings.
+    First,
+    /// Rows of nodes of the first step, [framed](super::framing::framed), of so many shares.
+    Second { shares: u32 },
 }
 
 /// See above.
@@ -47,6 +66,7 @@ pub(crate) trait RunTask: fmt::Debug + Send + Sync {
 pub(super) struct RecordingsExec {
     /// What is to be done.
     pub task: Arc<str>,
+    pub step: Step,
     input: Arc<dyn ExecutionPlan>,
     /// Who does it; `None` where the plan is only made and passed on.
     runner: Option<Arc<dyn RunTask>>,
@@ -56,7 +76,7 @@ pub(super) struct RecordingsExec {
 impl RecordingsExec {
     /// `schema`: the columns of the result, [framed](super::framing::framed).
     pub fn new(
-        task: Arc<str>,
+        (task, step): (Arc<str>, Step),
         schema: SchemaRef,
         input: Arc<dyn ExecutionPlan>,
         runner: Option<Arc<dyn RunTask>>,
@@ -68,7 +88,7 @@ impl RecordingsExec {
             EmissionType::Incremental,
             Boundedness::Bounded,
         ));
-        Self { task, input, runner, properties }
+        Self { task, step, input, runner, properties }
     }
 }
 
@@ -119,7 +139,7 @@ impl DisplayAs for RecordingsExec {
 
 impl ExecutionPlan for RecordingsExec {
     one_input!(RecordingsExec, |this, input| Self::new(
-        Arc::clone(&this.task),
+        (Arc::clone(&this.task), this.step),
         this.schema(),
         input,
         this.runner.clone()
@@ -136,20 +156,16 @@ impl ExecutionPlan for RecordingsExec {
         let Some(runner) = self.runner.clone() else {
             return internal_err!("a task on recordings is run outside of an executor");
         };
-        let mut names = self.input.execute(partition, context)?;
-        let (schema, task) = (self.schema(), Arc::clone(&self.task));
+        let input = self.input.execute(partition, context)?;
+        let (schema, task, step) = (self.schema(), Arc::clone(&self.task), self.step);
         let mut reader = RecordBatchReceiverStream::builder(Arc::clone(&schema), WAITING);
         let to = reader.tx();
         reader.spawn(async move {
             let stop = StopWhenDropped(Arc::default());
-            let mut share = Share::default();
-            while let Some(batch) = names.next().await {
-                share.add(&batch?)?;
-            }
-            let Share { number: Some(number), recordings } = share else { return Ok(()) };
+            let Some((share, on, taken)) = read(input, step).await? else { return Ok(()) };
             let flag = Arc::clone(&stop.0);
             let work = move || {
-                let mut frames = Frames::new(schema, number);
+                let mut frames = Frames::new(schema, share);
                 let (mut wrong, mut wanted) = (Ok(()), true);
                 let mut rows = |batch: RecordBatch| {
                     wanted = frames
@@ -161,11 +177,11 @@ impl ExecutionPlan for RecordingsExec {
                         });
                     wanted
                 };
-                runner.run(&task, &recordings, &flag, &mut rows).map_err(|e| to_engine(&e))?;
+                runner.run(&task, on, &flag, &mut rows).map_err(|e| to_engine(&e))?;
                 wrong?;
                 if wanted {
                     // Nobody waits for it if that fails.
-                    drop(to.blocking_send(Ok(frames.end()?)));
+                    drop(to.blocking_send(Ok(frames.end(taken)?)));
                 }
                 Ok(())
             };
@@ -174,5 +190,28 @@ impl ExecutionPlan for RecordingsExec {
             done.map_err(|e| DataFusionError::Internal(format!("a task on recordings failed: {e}")))?
         });
         Ok(reader.build())
+    }
+}
+
+/// Reads the input of a task: of which share its rows are, what it is on, and what it took of the rows of
+/// others. `None`: there is nothing to do.
+async fn read(mut input: SendableRecordBatchStream, step: Step) -> Result<Option<(u32, On, Taken)>> {
+    match step {
+        Step::First => {
+            let mut share = Share::default();
+            while let Some(batch) = input.next().await {
+                share.add(&batch?)?;
+            }
+            let on = On::Recordings(share.recordings);
+            Ok(share.number.map(|number| (number, on, Taken::default())))
+        }
+        Step::Second { shares } => {
+            let mut taken = Taken::default();
+            while let Some(batch) = input.next().await {
+                taken.add(batch?)?;
+            }
+            let rows = std::mem::take(&mut taken.rows);
+            Ok(Some((shares, On::Rows(rows), taken)))
+        }
     }
 }

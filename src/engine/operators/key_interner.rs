@@ -2,7 +2,7 @@
 //! following rows by name compares integers. Not for columns of free text, which may have as many values as
 //! rows.
 
-use std::collections::HashMap;
+use std::hash::{BuildHasher as _, Hash};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, StringViewArray, UInt32Array};
@@ -10,6 +10,8 @@ use arrow::buffer::Buffer;
 use arrow::compute::take;
 use arrow::datatypes::UInt32Type;
 use datafusion::common::{Result, internal_err};
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 
 use crate::names::Memo;
 
@@ -28,26 +30,33 @@ struct Interners {
     pairs: Vec<Interner<(u32, u32)>>,
 }
 
-/// Keys in the order of their ids.
+/// Keys in the order of their ids, which the table finds.
 #[derive(Debug)]
 struct Interner<K> {
-    numbers: HashMap<K, u32>,
+    ids: HashTable<u32>,
     keys: Vec<K>,
+    hasher: RandomState,
 }
 
 impl<K> Default for Interner<K> {
     fn default() -> Self {
-        Self { numbers: HashMap::new(), keys: Vec::new() }
+        Self { ids: HashTable::new(), keys: Vec::new(), hasher: RandomState::default() }
     }
 }
 
-impl<K: std::hash::Hash + Eq + Clone> Interner<K> {
-    fn number(&mut self, key: K) -> u32 {
-        let next = self.keys.len() as u32;
-        *self.numbers.entry(key).or_insert_with_key(|key| {
-            self.keys.push(key.clone());
-            next
-        })
+impl<K: Hash> Interner<K> {
+    /// The id of `key`, which is hashed as the `K` that `own` makes of it, and found by `is`.
+    fn number(&mut self, key: &impl Hash, is: impl Fn(&K) -> bool, own: impl FnOnce() -> K) -> u32 {
+        let Self { ids, keys, hasher } = self;
+        let hash = hasher.hash_one(key);
+        if let Some(id) = ids.find(hash, |id| keys.get(*id as usize).is_some_and(&is)) {
+            return *id;
+        }
+        let next = keys.len() as u32;
+        keys.push(own());
+        let hash_of = |id: &u32| keys.get(*id as usize).map_or(0, |key| hasher.hash_one(key));
+        ids.insert_unique(hash, next, hash_of);
+        next
     }
 }
 
@@ -226,7 +235,10 @@ impl KeyInterner {
         if interners.names.len() <= column {
             interners.names.resize_with(column + 1, Interner::default);
         }
-        interners.names.get_mut(column).map_or(0, |t| t.number(name.map(Into::into)))
+        interners
+            .names
+            .get_mut(column)
+            .map_or(0, |t| t.number(&name, |key| key.as_deref() == name, || name.map(Into::into)))
     }
 
     fn keys(
@@ -283,7 +295,8 @@ impl KeyInterner {
                 if interners.pairs.len() <= table {
                     interners.pairs.resize_with(table + 1, Interner::default);
                 }
-                interners.pairs.get_mut(table).map_or(0, |t| t.number((left, right)))
+                let pair = (left, right);
+                interners.pairs.get_mut(table).map_or(0, |t| t.number(&pair, |key| *key == pair, || pair))
             })
         };
         match (left, right) {
@@ -337,6 +350,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::HashMap;
     use std::sync::Arc;
 
     type Row = (Option<String>, Option<String>, Option<String>);
