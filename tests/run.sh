@@ -151,6 +151,7 @@ step_cluster() {
         cargo test --quiet --locked --features cluster --lib random_statements_have_the_same_rows
     cargo build --quiet --locked --features cluster
     "$python" tests/cluster.py "$target/debug/btfdb" --statements "$work/on_cluster" --kills 2
+    benches/run cluster --small --binary "$target/debug/btfdb"
 }
 
 # ---- run them ------------------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ def arguments():
     options.binary = options.binary.resolve()
     if options.small:
         options.size, options.repeat = 2 << 20, 1
-    options.work = options.work / f"{options.size}-{options.recording.name}"
+    options.work = (options.work / f"{options.size}-{options.recording.name}").resolve()
     return options
 
 

@@ -3,6 +3,7 @@ to an object store, with as many tasks as many executors would have. From this f
 machine has few, so that nothing here is a measured time of such a cluster. Not whether the answers are right (see tests/cluster.py)."""
 
 import importlib.util
+import itertools
 import os
 import re
 import shutil
@@ -19,8 +20,8 @@ from remote import is_installed
 
 ROOT = Path(__file__).parent.parent.parent
 #: Tasks of a question, and recordings of a database.
-TASKS = (1, 16, 128)
-RECORDINGS = (100, 200)
+TASKS = (16, 128)
+RECORDINGS = (100, 800)
 #: What is asked, in words and as a command.
 QUESTIONS = {
     "groups over all": ["query", "SELECT process, count(*), max(running) FROM process_instance GROUP BY 1 ORDER BY 1"],
@@ -28,8 +29,8 @@ QUESTIONS = {
     "metrics of each": ["metrics"],
     "requirements of each": ["check", "--requirements", ROOT / "demo/limits.toml", "--allow-no-samples"],
 }
-#: Fleets and clusters that are computed.
-FLEETS, CORES = (10_000, 100_000, 1_000_000), (10, 100, 1000)
+#: Fleets and clusters that are computed, and how many times as long recordings are as the one that ships.
+FLEETS, CORES, LENGTHS = (10_000, 100_000), (10, 100, 1000), (1, 100)
 
 
 def has_cluster(binary):
@@ -148,7 +149,7 @@ def projected(name, found):
     recordings and with the tasks; what executors do, too, but each core does its part at the same time as the others. Differences
     of two measurements each, so that what a process needs to start counts once."""
     few, many = RECORDINGS
-    _, some, most = TASKS
+    some, most = TASKS
 
     def slopes(part):
         of_recording = (part(found[some, many]) - part(found[some, few])) / (many - few)
@@ -160,13 +161,14 @@ def projected(name, found):
     shared = slopes(lambda one: one.cpu[2])
     notes = [f"{name}: one after the other {serial[2] * 1e3:.0f} ms, {serial[0] * 1e3:.3f} ms per recording and {serial[1] * 1e3:.3f} ms "
              f"per task; at the same time {shared[0] * 1e3:.2f} ms per recording and {shared[1] * 1e3:.2f} ms per task."]
-    for fleet in FLEETS:
+    for fleet, length in itertools.product(FLEETS, LENGTHS):
         def seconds(cores):
             own = serial[2] + serial[0] * fleet + serial[1] * cores
-            return own + shared[2] / cores + shared[0] * fleet / cores + shared[1]
+            return own + shared[1] + (shared[2] + shared[0] * length * fleet) / cores
         one = seconds(1)
         of = ", ".join(f"{cores} cores {seconds(cores):.4g} s ({one / seconds(cores):.0f} times)" for cores in CORES)
-        notes.append(f"{name}, {fleet} recordings, computed: 1 core {one:.4g} s, {of}.")
+        what = f"{fleet} recordings" + (f", {length} times as long" if length > 1 else "")
+        notes.append(f"{name}, {what}, computed: 1 core {one:.4g} s, {of}.")
     return notes
 
 
@@ -185,7 +187,7 @@ def requests(bench, folder):
         copies.mkdir()
         words = [bench.binary, "ingest", "s3://fleet/fleet.db", *inputs(copies, count)]
         subprocess.run(list(map(str, words)), env={**os.environ, **env}, check=True, capture_output=True)
-        for tasks in TASKS[:2]:
+        for tasks in (1, TASKS[0]):
             with Processes(bench, tasks, env) as processes:
                 for name, words in QUESTIONS.items():
                     processes.ask(words[0], "s3://fleet/fleet.db", *words[1:])

@@ -88,9 +88,9 @@ tolerance = "1ms"
 def small_trace(instances):
     lines = ["#version 2.1.5", "#timeScale ns"]
     for i in range(instances):
-        at = i * 1000
-        lines += [f"{at},T_{i % 4},{i},T,T_{i % 4},{i},activate", f"{at + 10},Core_0,0,T,T_{i % 4},{i},start",
-                  f"{at + 400 + i % 7},Core_0,0,T,T_{i % 4},{i},terminate"]
+        at, task = i * 1000, f"T_{i % 4},{i // 4}"
+        lines += [f"{at},STI_{i % 4},{i // 4},T,{task},activate", f"{at + 10},Core_0,0,T,{task},start",
+                  f"{at + 400 + i % 7},Core_0,0,T,{task},terminate"]
     return "\n".join(lines) + "\n"
 
 

@@ -1,6 +1,6 @@
 //! The node of a plan that does a task on recordings, whose names are the rows of its input, or on rows that
-//! such nodes made: partition by partition, so that a cluster may cut its input as it likes. Not what the task
-//! is, which is a text here.
+//! such nodes made: partition by partition, so that a cluster may cut its input as it likes. Not what the
+//! task is, which is a text here.
 
 use std::fmt;
 use std::sync::Arc;
