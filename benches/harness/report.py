@@ -49,11 +49,11 @@ def section(title, result):
             f"{r.cpu:.3f}",
             f"{r.wall:.3f}",
             f"{r.cpu / (text / 1e9):.2f}" if text else "",
-            f"{rows / r.cpu / 1e6:.2f} M" if line.name != SCAN else "",
+            f"{rows / r.cpu / 1e6:.2f} M" if line.name != SCAN and r.cpu else "",
             f"{line.per_row:.2f}" if line.per_row else "",
             f"{r.total:.0f}",
             f"{r.anonymous:.0f}",
-            f"{r.cpu / result.ours.run.cpu:.2f}",
+            f"{r.cpu / result.ours.run.cpu:.2f}" if result.ours.run.cpu else "",
         ]
         lines.append("| " + " | ".join(cells) + " |")
     if result.limit:
