@@ -188,14 +188,15 @@ impl<'q> Gathered<'q> {
             [Integers; 5],
         ) = columns(batch)?;
         let [recordings, entities, types, cores] = names;
+        let misfit = || Error::new(ErrorKind::Bug, "samples came without their metric or values");
         let list = |name: &str| {
             let lists = batch.column_by_name(name).and_then(|c| c.as_list_opt::<i32>());
-            lists.ok_or_else(|| Error::new(ErrorKind::Bug, "samples came without their values"))
+            lists.ok_or_else(misfit)
         };
         let (integers, fractions) = (list("integers")?, list("fractions")?);
         for row in 0..batch.num_rows() {
             let metric = usize::try_from(metrics.value(row)).ok();
-            let Some(lines) = metric.and_then(|at| self.lines.get_mut(at)) else { continue };
+            let lines = metric.and_then(|at| self.lines.get_mut(at)).ok_or_else(misfit)?;
             let key = Key {
                 recording: recordings.value(row).into(),
                 entity: entities.value(row).into(),
@@ -205,7 +206,7 @@ impl<'q> Gathered<'q> {
             };
             let (whole, broken) = (integers.value(row), fractions.value(row));
             let values = whole.as_primitive_opt::<Int64Type>().zip(broken.as_primitive_opt::<Float64Type>());
-            let Some((whole, broken)) = values else { continue };
+            let (whole, broken) = values.ok_or_else(misfit)?;
             let at = [min_at.get(row), max_at.get(row)];
             let samples = Samples::passed(whole.values(), broken.values(), at, incomplete.value(row));
             lines.push((key, samples));
