@@ -54,7 +54,7 @@ impl Together {
 /// Lines of single recordings, as lines of several: the name of the recording becomes the value of the label,
 /// or is empty. A core is kept if it is the same in all of them.
 pub(super) fn taken_together(
-    lines: Vec<(Key, Samples)>,
+    lines: impl IntoIterator<Item = (Key, Samples)>,
     across: &Across,
     per_core: bool,
 ) -> Vec<(Key, Together)> {

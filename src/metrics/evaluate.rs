@@ -6,11 +6,13 @@ use std::collections::HashMap;
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 
-use super::across::{Across, Together, taken_together};
+use super::across::{Across, Origin, Together, taken_together};
 use super::filter::MetricFilter;
 use super::histogram::Bin;
 use super::known::{check_entity, is_of};
-use super::samples::{Collector, CoreGap, Key, Span};
+use super::samples::{Collector, Key};
+use super::segments::Segments;
+use super::span::{CoreGap, Span};
 use super::statistics::{Samples, Statistics};
 use super::summary::{Histogram, Line, Shape, summary};
 use crate::engine::{AssumedOrder, Param, ResultStream, Session, is_out_of_order};
@@ -45,8 +47,8 @@ pub fn summaries(session: &Session, names: &[String], filter: &MetricFilter) -> 
     rows_of(session, names, filter, plain, false)
 }
 
-/// The rows of a summary. The lines of a metric are columns before those of the next one are there: of many
-/// entities, they take several times the memory.
+/// The rows of a summary. Portions of lines become columns before there are more lines: of many entities,
+/// lines take several times the memory.
 fn rows_of(
     session: &Session,
     names: &[String],
@@ -60,25 +62,19 @@ fn rows_of(
     for metric in chosen {
         let samples = samples(session, metric, &asked.filter)?;
         let across = asked.filter.across.as_ref();
-        parts.push(summary(&lines_of(metric, samples, across, session.threads(), &finish)?, shape)?);
+        let rows = |lines: Vec<Line<'_>>| summary(&lines, shape);
+        parts.extend(in_portions(metric, samples, across, session.threads(), &finish, &rows)?);
     }
-    let all = joined(parts)?;
+    let all = joined(&parts, shape)?;
     asked.check_rows(session, &all)?;
     Ok(all)
 }
 
 /// Batches of the same columns as one.
-fn joined(mut parts: Vec<RecordBatch>) -> Result<RecordBatch> {
-    match (parts.pop(), parts.is_empty()) {
-        (Some(one), true) => Ok(one),
-        (Some(last), false) => {
-            let schema = last.schema();
-            parts.push(last);
-            concat_batches(&schema, &parts)
-                .map_err(|e| Error::new(ErrorKind::Bug, "summaries do not fit each other").because(e))
-        }
-        (None, _) => summary(&[], Shape::of(&MetricFilter::default(), false)),
-    }
+fn joined(parts: &[RecordBatch], shape: Shape) -> Result<RecordBatch> {
+    let none = summary(&[], shape)?;
+    concat_batches(&none.schema(), parts)
+        .map_err(|e| Error::new(ErrorKind::Bug, "summaries do not fit each other").because(e))
 }
 
 /// Only the statistics of a line.
@@ -180,22 +176,60 @@ fn asked_lines<'a>(
 /// The lines of a metric.
 pub(super) fn lines_of<'m>(
     metric: &'m Metric,
-    samples: Vec<(Key, Samples)>,
+    samples: impl IntoIterator<Item = (Key, Samples), IntoIter: Send>,
     across: Option<&Across>,
     threads: usize,
     finish: &(impl Fn(Samples) -> (Statistics, Vec<Bin>) + Sync),
 ) -> Result<Vec<Line<'m>>> {
-    let samples: Vec<(Key, Together)> = match across {
-        Some(across) => taken_together(samples, across, metric.per_core),
-        None => {
-            let alone = |samples| Together { samples, ..Together::default() };
-            samples.into_iter().map(|(key, samples)| (key, alone(samples))).collect()
-        }
+    let portions = in_portions(metric, samples, across, threads, finish, &Ok)?;
+    Ok(portions.into_iter().flatten().collect())
+}
+
+/// What is made of the lines of a metric, a portion at a time, in order.
+pub(super) fn in_portions<'m, T: Send>(
+    metric: &'m Metric,
+    samples: impl IntoIterator<Item = (Key, Samples), IntoIter: Send>,
+    across: Option<&Across>,
+    threads: usize,
+    finish: &(impl Fn(Samples) -> (Statistics, Vec<Bin>) + Sync),
+    make: &(impl Fn(Vec<Line<'m>>) -> Result<T> + Sync),
+) -> Result<Vec<T>> {
+    let finish = |(key, samples, origin)| {
+        let (statistics, bins) = finish(samples);
+        Line { metric, key, statistics, bins, origin }
     };
-    let finish = |Together { samples, origin }| (finish(samples), origin);
-    let samples = finished(samples, threads, &finish)?;
-    let line = |(key, ((statistics, bins), origin))| Line { metric, key, statistics, bins, origin };
-    Ok(samples.into_iter().map(line).collect())
+    let make =
+        |lines: Vec<(Key, Samples, Option<Box<Origin>>)>| make(lines.into_iter().map(finish).collect());
+    match across {
+        None => {
+            let lines = samples.into_iter().map(|(key, samples)| (key, samples, None));
+            made_in_order(threads, portions(lines), &make)
+        }
+        Some(across) => {
+            let lines = taken_together(samples, across, metric.per_core).into_iter();
+            let lines = lines.map(|(key, Together { samples, origin })| (key, samples, Some(origin.into())));
+            made_in_order(threads, portions(lines), &make)
+        }
+    }
+}
+
+/// Lines of a portion, and samples, at most but for the last line: so many are worth a thread.
+const PORTION_LINES: usize = 1024;
+const PORTION_SAMPLES: usize = 1 << 16;
+
+/// Lines, some at a time.
+fn portions<O>(
+    mut lines: impl Iterator<Item = (Key, Samples, O)>,
+) -> impl Iterator<Item = Vec<(Key, Samples, O)>> {
+    std::iter::from_fn(move || {
+        let (mut portion, mut samples) = (Vec::new(), 0);
+        while portion.len() < PORTION_LINES && samples < PORTION_SAMPLES {
+            let Some(line) = lines.next() else { break };
+            samples += line.1.count();
+            portion.push(line);
+        }
+        (!portion.is_empty()).then_some(portion)
+    })
 }
 
 /// A list of names, in which a name that no process has stands for its handlers on several cores (rule I9 of
@@ -218,7 +252,7 @@ pub(super) fn samples(
     session: &Session,
     metric: &Metric,
     filter: &MetricFilter,
-) -> Result<Vec<(Key, Samples)>> {
+) -> Result<Segments<(Key, Samples)>> {
     if filter.windows.is_some() && metric.fold.is_none() && !metric.params.is_empty() {
         let error = Error::usage(format!("the metric {} cannot be cut into windows of time", metric.name));
         return Err(
@@ -303,7 +337,7 @@ fn collect(
     rows: ResultStream,
     metric: &Metric,
     span: &Span,
-) -> Result<Vec<(Key, Samples)>> {
+) -> Result<Segments<(Key, Samples)>> {
     let memory = session.reserve_memory("samples of a metric");
     let mut collector = Collector::new(metric, span);
     for batch in rows {
@@ -312,16 +346,16 @@ fn collect(
     collector.finish()
 }
 
-/// Applies `finish` to the samples of every line.
-fn finished<T: Send>(
-    lines: Vec<(Key, Together)>,
+/// What `make` makes of each item, in their order.
+fn made_in_order<I: Send, T: Send>(
     threads: usize,
-    finish: &(impl Fn(Together) -> T + Sync),
-) -> Result<Vec<(Key, T)>> {
-    let made = fan_out(threads, lines.into_iter().enumerate(), |lines| {
-        Ok(lines.map(|(place, (key, samples))| (place, (key, finish(samples)))).collect::<Vec<_>>())
+    items: impl Iterator<Item = I> + Send,
+    make: &(impl Fn(I) -> Result<T> + Sync),
+) -> Result<Vec<T>> {
+    let made = fan_out(threads, items.enumerate(), |items| {
+        items.map(|(place, item)| Ok((place, make(item)?))).collect::<Result<Vec<_>>>()
     })?;
     let mut made: Vec<_> = made.into_iter().flatten().collect();
     made.sort_unstable_by_key(|(place, _)| *place);
-    Ok(made.into_iter().map(|(_, line)| line).collect())
+    Ok(made.into_iter().map(|(_, item)| item).collect())
 }

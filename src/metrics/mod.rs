@@ -4,6 +4,7 @@
 
 mod absent;
 mod across;
+mod cells;
 mod evaluate;
 mod filter;
 mod grasp_measurement;
@@ -13,8 +14,11 @@ mod known;
 pub(crate) mod passed;
 mod regression;
 mod samples;
+mod segments;
+mod span;
 mod statistics;
 mod summary;
+mod values;
 
 pub(crate) use absent::{absent, why_absent};
 pub use across::Across;

@@ -13,7 +13,7 @@ use arrow::compute::{concat_batches, take_record_batch};
 use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, Schema, SchemaRef};
 
 use super::across::Across;
-use super::evaluate::{Asked, chosen, lines_of, plain, samples};
+use super::evaluate::{Asked, chosen, in_portions, lines_of, plain, samples};
 use super::filter::MetricFilter;
 use super::histogram::Bin;
 use super::samples::Key;
@@ -39,8 +39,9 @@ pub(crate) fn summaries(
 ) -> Result<()> {
     for metric in chosen(session.queries(), names)? {
         let samples = samples(session, metric, filter)?;
-        let lines = lines_of(metric, samples, None, session.threads(), &plain)?;
-        if !rows(summary(&lines, Shape::of(filter, false))?) {
+        let summary = |lines: Vec<Line<'_>>| summary(&lines, Shape::of(filter, false));
+        let parts = in_portions(metric, samples, None, session.threads(), &plain, &summary)?;
+        if !parts.into_iter().all(&mut rows) {
             break;
         }
     }
@@ -108,7 +109,7 @@ pub(crate) fn samples_of(
 ) -> Result<()> {
     for (at, metric) in chosen(session.queries(), names)?.into_iter().enumerate() {
         let lines = samples(session, metric, filter)?;
-        for lines in lines.chunks(LINES) {
+        for lines in lines.blocks() {
             if !rows(batch(i64::try_from(at).unwrap_or(i64::MAX), lines)?) {
                 return Ok(());
             }
@@ -132,9 +133,6 @@ pub(crate) fn together(
     samples.iter().try_for_each(|batch| gathered.add(batch))?;
     summary(&gathered.finish(filter, 1, plain)?, Shape::of(filter, false))
 }
-
-/// Lines that are passed on at once.
-const LINES: usize = 1024;
 
 fn batch(metric: i64, lines: &[(Key, Samples)]) -> Result<RecordBatch> {
     let text = |get: fn(&Key) -> Option<&str>| -> ArrayRef {

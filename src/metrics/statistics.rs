@@ -3,66 +3,15 @@
 use std::cmp::Ordering;
 
 use super::histogram::{Bin, Extent, bins};
+use super::values::{Moment, NEVER, Values};
 
 /// Collects the samples of one entity.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Samples {
-    integers: Integers,
-    fractions: Vec<f64>,
-    /// Exact sum of the integer samples.
+    values: Values,
+    /// Exact sum of samples that are whole numbers.
     sum: i128,
-    /// Of the integer samples, or else of the others: the least and the greatest, with their times.
-    integer_extremes: Extremes<i64>,
-    fraction_extremes: Extremes<f64>,
     incomplete: i64,
-}
-
-/// Whole numbers; narrow while all of them are, as durations mostly are: there may be many.
-#[derive(Debug, Clone)]
-enum Integers {
-    Narrow(Vec<u32>),
-    Wide(Vec<i64>),
-}
-
-impl Default for Integers {
-    fn default() -> Self {
-        Self::Narrow(Vec::new())
-    }
-}
-
-impl Integers {
-    #[inline]
-    fn push(&mut self, value: i64) {
-        match (&mut *self, u32::try_from(value)) {
-            (Self::Narrow(values), Ok(value)) => values.push(value),
-            (Self::Narrow(values), Err(_)) => {
-                let mut wide: Vec<i64> = values.iter().copied().map(i64::from).collect();
-                wide.push(value);
-                *self = Self::Wide(wide);
-            }
-            (Self::Wide(values), _) => values.push(value),
-        }
-    }
-}
-
-/// The least and the greatest sample, each with its first instant.
-#[derive(Debug, Clone, Copy, Default)]
-struct Extremes<T> {
-    min: Option<(T, i64)>,
-    max: Option<(T, i64)>,
-}
-
-impl<T: PartialOrd + Copy> Extremes<T> {
-    #[inline]
-    fn push(&mut self, value: T, at: Option<i64>) {
-        let at = at.unwrap_or(i64::MAX);
-        if self.min.is_none_or(|(v, t)| value < v || (value == v && at < t)) {
-            self.min = Some((value, at));
-        }
-        if self.max.is_none_or(|(v, t)| value > v || (value == v && at < t)) {
-            self.max = Some((value, at));
-        }
-    }
 }
 
 /// Statistics of samples: `None` for those that need more samples.
@@ -91,14 +40,12 @@ impl Samples {
     #[inline]
     pub fn push_integer(&mut self, value: i64, at: Option<i64>) {
         self.sum += i128::from(value);
-        self.integer_extremes.push(value, at);
-        self.integers.push(value);
+        self.values.push_integer(value, at.unwrap_or(NEVER));
     }
 
-    /// Adds a fractional sample; all samples of an entity are of the same kind.
+    /// Adds a fractional sample; all samples of an entity are then taken as such.
     pub fn push_fraction(&mut self, value: f64, at: Option<i64>) {
-        self.fraction_extremes.push(value, at);
-        self.fractions.push(value);
+        self.values.push_fraction(value, at.unwrap_or(NEVER));
     }
 
     /// Counts an instance without a sample, because the trace cuts it off.
@@ -106,44 +53,44 @@ impl Samples {
         self.incomplete += 1;
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.values.len()
+    }
+
     /// The least and the greatest sample; `None` if there is none.
     pub fn extremes(&self) -> Option<(f64, f64)> {
-        let integers = self.integer_extremes.min.zip(self.integer_extremes.max);
-        let fractions = self.fraction_extremes.min.zip(self.fraction_extremes.max);
-        let of_integers = integers.map(|((min, _), (max, _))| (min as f64, max as f64));
-        of_integers.or(fractions.map(|((min, _), (max, _))| (min, max)))
+        self.values.extremes().map(|[min, max]| (min.value, max.value))
     }
 
     /// Samples that were passed on: their values, the instants of the least and of the greatest, and how many
     /// instances have none.
     #[cfg(feature = "cluster")]
-    pub fn passed(
-        integers: &[i64],
-        fractions: &[f64],
-        [min_at, max_at]: [Option<i64>; 2],
-        incomplete: i64,
-    ) -> Self {
+    pub fn passed(integers: &[i64], fractions: &[f64], at: [Option<i64>; 2], incomplete: i64) -> Self {
         let mut samples = Self { incomplete, ..Self::default() };
         integers.iter().for_each(|value| samples.push_integer(*value, None));
         fractions.iter().for_each(|value| samples.push_fraction(*value, None));
-        samples.integer_extremes.set_times(min_at, max_at);
-        samples.fraction_extremes.set_times(min_at, max_at);
+        samples.values.set_times(at.map(|at| at.unwrap_or(NEVER)));
         samples
     }
 
     /// The samples that are whole numbers.
     #[cfg(feature = "cluster")]
     pub fn integers(&self) -> Box<dyn Iterator<Item = i64> + '_> {
-        match &self.integers {
-            Integers::Narrow(values) => Box::new(values.iter().copied().map(i64::from)),
-            Integers::Wide(values) => Box::new(values.iter().copied()),
+        match &self.values {
+            Values::Narrow(series) => Box::new(series.values.iter().copied().map(i64::from)),
+            Values::Wide(series) => Box::new(series.values.iter().copied()),
+            Values::Fractions(_) => Box::new(std::iter::empty()),
         }
     }
 
     /// The samples that are not.
     #[cfg(feature = "cluster")]
     pub fn fractions(&self) -> &[f64] {
-        &self.fractions
+        match &self.values {
+            Values::Fractions(series) => &series.values,
+            _ => &[],
+        }
     }
 
     /// How many instances have no sample.
@@ -155,25 +102,15 @@ impl Samples {
     /// The instants of the least and of the greatest sample.
     #[cfg(feature = "cluster")]
     pub fn extremes_at(&self) -> [Option<i64>; 2] {
-        let integers =
-            [self.integer_extremes.min.map(|(_, at)| at), self.integer_extremes.max.map(|(_, at)| at)];
-        let fractions =
-            [self.fraction_extremes.min.map(|(_, at)| at), self.fraction_extremes.max.map(|(_, at)| at)];
-        let known = if self.fractions.is_empty() { integers } else { fractions };
-        known.map(|at| at.filter(|at| *at != i64::MAX))
+        let at = |moment: Moment<f64>| Some(moment.at).filter(|at| *at != NEVER);
+        self.values.extremes().map_or([None; 2], |both| both.map(at))
     }
 
     /// Adds the samples of another recording. Of equal extremes, those that were there first count.
     pub fn join(&mut self, other: Self) {
         self.sum += other.sum;
         self.incomplete += other.incomplete;
-        self.integer_extremes.join(other.integer_extremes);
-        self.fraction_extremes.join(other.fraction_extremes);
-        self.fractions.extend(other.fractions);
-        match other.integers {
-            Integers::Narrow(values) => values.into_iter().for_each(|v| self.integers.push(v.into())),
-            Integers::Wide(values) => values.into_iter().for_each(|v| self.integers.push(v)),
-        }
+        self.values.join(other.values);
     }
 
     pub fn finish(mut self) -> Statistics {
@@ -187,10 +124,10 @@ impl Samples {
             return (statistics, Vec::new());
         };
         let extent = Extent { min, max, median };
-        let bins = match self.integers {
-            _ if !self.fractions.is_empty() => bins(self.fractions.iter().copied(), false, extent),
-            Integers::Narrow(values) => bins(values.iter().map(|v| f64::from(*v)), true, extent),
-            Integers::Wide(values) => bins(values.iter().map(|v| *v as f64), true, extent),
+        let bins = match self.values {
+            Values::Narrow(series) => bins(series.values.iter().map(|v| f64::from(*v)), true, extent),
+            Values::Wide(series) => bins(series.values.iter().map(|v| *v as f64), true, extent),
+            Values::Fractions(series) => bins(series.values.iter().copied(), false, extent),
         };
         (statistics, bins)
     }
@@ -198,10 +135,10 @@ impl Samples {
     /// The statistics of all samples, and how many of them are outside of `[lower, upper]`.
     pub fn finish_within(mut self, lower: f64, upper: f64) -> Statistics {
         let statistics = self.statistics();
-        let beyond = match &self.integers {
-            _ if !self.fractions.is_empty() => beyond(self.fractions.iter().copied(), lower, upper),
-            Integers::Narrow(values) => beyond(values.iter().map(|v| f64::from(*v)), lower, upper),
-            Integers::Wide(values) => beyond(values.iter().map(|v| *v as f64), lower, upper),
+        let beyond = match &self.values {
+            Values::Narrow(series) => beyond(series.values.iter().map(|v| f64::from(*v)), lower, upper),
+            Values::Wide(series) => beyond(series.values.iter().map(|v| *v as f64), lower, upper),
+            Values::Fractions(series) => beyond(series.values.iter().copied(), lower, upper),
         };
         Statistics { beyond, ..statistics }
     }
@@ -209,45 +146,21 @@ impl Samples {
     /// Changes the order of the samples.
     fn statistics(&mut self) -> Statistics {
         let known = Statistics { incomplete: self.incomplete, ..Statistics::default() };
-        if !self.fractions.is_empty() {
-            return of_fractions(&mut self.fractions, self.fraction_extremes.statistics(known, |v| v));
+        let Some([min, max]) = self.values.extremes() else { return known };
+        let time = |moment: Moment<f64>| Some(moment.at).filter(|at| *at != NEVER);
+        let known = Statistics {
+            min: Some(min.value),
+            max: Some(max.value),
+            jitter: Some(max.value - min.value),
+            min_at: time(min),
+            max_at: time(max),
+            ..known
+        };
+        match &mut self.values {
+            Values::Narrow(series) => of_integers(&mut series.values, self.sum, known, f64::from),
+            Values::Wide(series) => of_integers(&mut series.values, self.sum, known, |v| v as f64),
+            Values::Fractions(series) => of_fractions(&mut series.values, known),
         }
-        let known = self.integer_extremes.statistics(known, |v| v as f64);
-        match &mut self.integers {
-            Integers::Narrow(values) => of_integers(values, self.sum, known, |v| v as f64),
-            Integers::Wide(values) => of_integers(values, self.sum, known, |v| v as f64),
-        }
-    }
-}
-
-#[cfg(feature = "cluster")]
-impl<T> Extremes<T> {
-    fn set_times(&mut self, min_at: Option<i64>, max_at: Option<i64>) {
-        for (extreme, at) in [(&mut self.min, min_at), (&mut self.max, max_at)] {
-            extreme.iter_mut().for_each(|(_, known)| *known = at.unwrap_or(i64::MAX));
-        }
-    }
-}
-
-impl<T: PartialOrd + Copy> Extremes<T> {
-    fn join(&mut self, other: Self) {
-        let (min, max) = (other.min, other.max);
-        if let Some(min) = min.filter(|(v, _)| self.min.is_none_or(|(known, _)| *v < known)) {
-            self.min = Some(min);
-        }
-        if let Some(max) = max.filter(|(v, _)| self.max.is_none_or(|(known, _)| *v > known)) {
-            self.max = Some(max);
-        }
-    }
-}
-
-impl<T: Copy> Extremes<T> {
-    fn statistics(&self, known: Statistics, number: impl Fn(T) -> f64) -> Statistics {
-        let value = |moment: Option<(T, i64)>| moment.map(|(v, _)| number(v));
-        let time = |moment: Option<(T, i64)>| moment.map(|(_, at)| at).filter(|at| *at != i64::MAX);
-        let (min, max) = (value(self.min), value(self.max));
-        let jitter = min.zip(max).map(|(min, max)| max - min);
-        Statistics { min, max, jitter, min_at: time(self.min), max_at: time(self.max), ..known }
     }
 }
 
@@ -367,6 +280,27 @@ mod tests {
         let (far, near) = (of(&[7, -3, 1 << 40, 5]), of(&[7, -3, 11, 5]));
         assert_eq!((far.min, far.max, far.p50), (Some(-3.0), Some(2f64.powi(40)), near.p50));
         assert_eq!((far.count, far.min_at, far.max_at), (4, Some(1), Some(2)));
+    }
+
+    #[test]
+    fn whole_numbers_count_with_fractions() {
+        let of = |integers: &[i64], fractions: &[f64]| {
+            let mut samples = Samples::default();
+            integers.iter().for_each(|v| samples.push_integer(*v, Some(*v)));
+            fractions.iter().for_each(|v| samples.push_fraction(*v, Some(9)));
+            samples
+        };
+        let mixed = of(&[4, 1 << 40], &[0.5, 2.5]);
+        let mut joined = of(&[4], &[]);
+        joined.join(of(&[1 << 40], &[]));
+        joined.join(of(&[], &[0.5, 2.5]));
+        let mut other_way = of(&[], &[0.5, 2.5]);
+        other_way.join(of(&[1 << 40, 4], &[]));
+        for samples in [mixed, joined, other_way] {
+            let s = samples.finish();
+            assert_eq!((s.count, s.min, s.max, s.p50), (4, Some(0.5), Some(2f64.powi(40)), Some(3.25)));
+            assert_eq!((s.min_at, s.max_at), (Some(9), Some(1 << 40)));
+        }
     }
 
     #[test]

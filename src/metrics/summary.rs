@@ -21,8 +21,8 @@ pub(super) struct Line<'a> {
     pub statistics: Statistics,
     /// Empty unless a histogram is requested.
     pub bins: Vec<Bin>,
-    /// Of several recordings as one.
-    pub origin: Origin,
+    /// If it is of several recordings as one.
+    pub origin: Option<Box<Origin>>,
 }
 
 /// Which columns a summary has besides those of all.
@@ -113,14 +113,15 @@ pub(super) fn summary(lines: &[Line<'_>], shape: Shape) -> Result<RecordBatch> {
     let integer = |get: fn(&Statistics) -> Option<i64>| integers(lines.iter().map(|l| get(&l.statistics)));
     let number = |get: fn(&Statistics) -> Option<f64>| numbers(lines.iter().map(|l| get(&l.statistics)));
     let window = |get: fn((i64, i64)) -> i64| integers(lines.iter().map(|l| l.key.window.map(get)));
-    let origin = |get: fn(&Origin) -> Option<&str>| texts(lines.iter().map(|l| get(&l.origin)));
+    let origin =
+        |get: fn(&Origin) -> Option<&str>| texts(lines.iter().map(|l| l.origin.as_deref().and_then(get)));
     let mut columns = match (shape.across, shape.by_label) {
         (false, _) => vec![("recording", name(|l| &l.key.recording), false)],
         (true, true) => vec![("label", name(|l| &l.key.recording), false)],
         (true, false) => Vec::new(),
     };
     if shape.across {
-        let count = |l: &Line<'_>| i64::try_from(l.origin.recordings.len()).ok();
+        let count = |l: &Line<'_>| i64::try_from(l.origin.as_deref()?.recordings.len()).ok();
         columns.push(("recordings", integers(lines.iter().map(count)), false));
     }
     columns.extend([
