@@ -5,6 +5,7 @@
 
 mod asked;
 mod codec;
+mod cores;
 mod failure;
 mod fragment;
 mod framing;

@@ -13,6 +13,7 @@ use ballista_scheduler::scheduler_process::start_server;
 use tokio::runtime::Builder;
 
 use super::codec::Codec;
+use super::cores::CountedCores;
 use super::node::RunTask;
 use crate::engine::runtime::STACK;
 use crate::error::{Error, ErrorKind, Result};
@@ -70,6 +71,8 @@ pub(crate) fn run_scheduler(settings: &SchedulerSettings) -> Result<()> {
     let listen = settings.listen;
     let serve = async move {
         let cluster = BallistaCluster::new_from_config(&config).await?;
+        let cores = Arc::new(CountedCores::new(cluster.cluster_state()));
+        let cluster = BallistaCluster::new(cores, cluster.job_state());
         start_server(cluster, listen, Arc::new(config)).await
     };
     run("scheduler", serve)
