@@ -21,6 +21,12 @@ const SHOWN: usize = 100;
 /// The advice if a file does not hold what the log promises.
 const VERIFY: &str = "run `btfdb verify` on the database: it names every damaged file";
 
+/// In the text of an error of an operating system that does not come from what is in a file: not permitted,
+/// input/output error, permission denied, too many open files, stale handle. A wild offset in a damaged file
+/// is an invalid argument.
+const REFUSED: [&str; 6] =
+    ["(os error 1)", "(os error 5)", "(os error 13)", "(os error 23)", "(os error 24)", "(os error 116)"];
+
 /// The advice if a whole number is too large for its type.
 const WIDER: &str =
     "compute with a wider type: CAST(x AS DECIMAL(38, 0)), or CAST(x AS DOUBLE) if digits may be lost";
@@ -47,6 +53,9 @@ pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[Strin
         return Error::database("a file of the database is gone")
             .hint("a recording was removed or mapped again, and `btfdb vacuum` has deleted its files: open the database again")
             .hint(VERIFY);
+    }
+    if let Some(cause) = unreadable(error) {
+        return Error::new(ErrorKind::Io, format!("a file of the database cannot be read: {cause}"));
     }
     if let Some(cause) = damage(error) {
         return Error::database(format!("the database is damaged: {cause}")).hint(VERIFY);
@@ -175,6 +184,18 @@ fn of_store(error: &DataFusionError) -> Option<&Error> {
 /// Whether a file is not there.
 fn is_gone(error: &DataFusionError) -> bool {
     causes(error).any(|e| matches!(e.downcast_ref(), Some(object_store::Error::NotFound { .. })))
+}
+
+/// The cause, when a file was not read: the operating system refused it, or the object store gave no answer.
+/// Its content may be good. The engine passes such errors on as text.
+fn unreadable(error: &DataFusionError) -> Option<String> {
+    let text = damage(error)?;
+    let cause = text.rsplit_once("Object Store error: ").map_or(text.as_str(), |(_, cause)| cause);
+    let cause = cause.strip_prefix("Generic LocalFileSystem error: ").unwrap_or(cause);
+    let refused = REFUSED.iter().any(|number| cause.contains(number));
+    let silent = ["Generic S3 ", "Generic GCS ", "Generic MicrosoftAzure ", "Generic HTTP "];
+    let refused = refused || silent.iter().any(|store| cause.starts_with(store));
+    refused.then(|| cause.to_owned())
 }
 
 /// The cause, when a file is not what it should be.
@@ -402,5 +423,28 @@ mod tests {
         assert_eq!(kind(DataFusionError::ResourcesExhausted("pool".into())), ErrorKind::Limit);
         assert_eq!(kind(DataFusionError::Plan("no".into()).context("while")), ErrorKind::Query);
         assert_eq!(from_panic(&"slice index").kind(), ErrorKind::Database);
+    }
+
+    #[test]
+    fn a_file_that_was_not_read_is_not_damaged() {
+        let failed = |cause: &str| {
+            let text =
+                format!("Failed to fetch metadata for file t/part-0.parquet: Object Store error: {cause}");
+            from_engine(&ParquetError::General(text).into(), "", &[])
+        };
+        let refused = failed(
+            "Generic LocalFileSystem error: Unable to open file /d/part-0.parquet: Permission denied (os error 13)",
+        );
+        assert_eq!(refused.kind(), ErrorKind::Io);
+        let expected = "a file of the database cannot be read: \
+                        Unable to open file /d/part-0.parquet: Permission denied (os error 13)";
+        assert_eq!(refused.to_string(), expected);
+        assert_eq!(failed("Generic S3 error: error sending request").kind(), ErrorKind::Io);
+        let wild =
+            failed("Generic LocalFileSystem error: Unable to seek file: Invalid argument (os error 22)");
+        assert_eq!(wild.kind(), ErrorKind::Database);
+        // A file that is too short.
+        let short = failed("Generic LocalFileSystem error: Requested range was invalid");
+        assert_eq!(short.kind(), ErrorKind::Database);
     }
 }

@@ -95,6 +95,18 @@ mod tests {
         });
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_a_file_elsewhere_is_no_lock() {
+        let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::NamedTempFile::new().unwrap());
+        std::os::unix::fs::symlink(elsewhere.path(), dir.path().join(LOCK)).unwrap();
+        let folder = Folder::new(Arc::new(RealDisk), dir.path());
+        let refused = Lock::for_commit(&folder).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Io);
+        fs::remove_file(dir.path().join(LOCK)).unwrap();
+        Lock::for_commit(&folder).unwrap();
+    }
+
     #[test]
     fn a_lock_on_a_removed_file_is_none() {
         let dir = tempfile::tempdir().unwrap();

@@ -23,6 +23,10 @@ impl Disk for RealDisk {
     }
 
     fn open_lock(&self, path: &Path) -> io::Result<File> {
+        // A database from elsewhere may have a link there, to a file that is none of it.
+        if fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
+            return Err(io::Error::other("there is a link in place of the file; remove it"));
+        }
         OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
     }
 

@@ -90,8 +90,10 @@ impl Drop for Target {
 
 /// A device or pipe (`/dev/full`, `/dev/stdout`): written in place, never renamed over.
 fn is_special(path: &Path) -> bool {
-    // An entry of /dev may lead to a file, as /dev/stdout does, but must not be replaced by one.
-    path.starts_with("/dev") || std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
+    // An entry of /dev may lead to a file, as /dev/stdout does, but must not be replaced by one. What is in
+    // /dev/shm are files.
+    let is_device = path.starts_with("/dev") && !path.starts_with("/dev/shm");
+    is_device || std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
 }
 
 /// The format to render: `auto` is what the extension of the file says, a table on a terminal, and CSV
@@ -187,5 +189,6 @@ mod tests {
         // Whatever standard output is, even a file.
         assert!(is_special(Path::new("/dev/stdout")));
         assert!(!is_special(Path::new("Cargo.toml")) && !is_special(Path::new("new.btf")));
+        assert!(!is_special(Path::new("/dev/shm/new.btf")));
     }
 }

@@ -168,7 +168,7 @@ impl<'s> CommandReader<'s> {
             if may_go_on && end >= rest.len() {
                 return Ok(None);
             }
-            let end = if end < MAX_COMMAND { end.min(rest.len()) } else { line.len() };
+            let end = if end < MAX_COMMAND { before_line_end(rest, end) } else { line.len() };
             let comment = Command { status: Status::Comment, command: "#", ..Command::default() };
             let text = rest.get(..end).unwrap_or(line);
             return self.emit(text, &comment, Severity::Info, take).map(|()| Some(text.len()));
@@ -216,7 +216,7 @@ impl<'s> CommandReader<'s> {
         take: &mut dyn FnMut(Place<'_>, &Command<'_>) -> Result<(), E>,
     ) -> Result<usize, E> {
         let to_line_end = memchr::memchr(b'\n', rest.as_bytes().get(end..).unwrap_or_default());
-        let end = to_line_end.map_or(rest.len(), |behind| end + behind);
+        let end = before_line_end(rest, to_line_end.map_or(rest.len(), |behind| end + behind));
         let text = rest.get(..end).unwrap_or(rest);
         let first = words.first().map_or("", |word| word.text.as_ref());
         let refused = |code, message: &str| Command {
@@ -305,6 +305,12 @@ impl<'s> CommandReader<'s> {
             }
         }
     }
+}
+
+/// The end of a command. One that goes on at the end of the trace, as an open quotation mark or a backslash
+/// tells, has taken the last line end, which ends its line all the same.
+fn before_line_end(rest: &str, end: usize) -> usize {
+    if end < rest.len() { end } else { rest.strip_suffix('\n').unwrap_or(rest).len() }
 }
 
 fn first_word(text: &str) -> &str {

@@ -176,19 +176,20 @@ fn many_writers_lose_and_double_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("db");
     std::thread::scope(|scope| {
-        for writer in 0..4 {
-            let path = &path;
-            scope.spawn(move || {
+        let path = &path;
+        let write = |writer| {
+            move || {
                 for n in 0..6 {
                     let mut tx = begin(path).unwrap();
                     record(&mut tx, &format!("r{writer}-{n}"), 0).unwrap();
                     tx.commit().unwrap();
                 }
-            });
-        }
+            }
+        };
+        let writers: Vec<_> = (0..4).map(|writer| scope.spawn(write(writer))).collect();
         let mut seen = 0;
-        while seen < 24 {
-            let Ok(db) = Database::open(&path) else { continue };
+        while seen < 24 && !writers.iter().all(|writer| writer.is_finished()) {
+            let Ok(db) = Database::open(path) else { continue };
             let found = db.recordings().unwrap().len() as u64;
             assert!(found >= seen && found == db.count());
             seen = found;

@@ -53,6 +53,7 @@ fn rows_of(chunks: &[&str], tick: i64) -> (Vec<(u64, String, String)>, Counts, L
     }
     let counts = reader.counts();
     assert_eq!(counts.lines, counts.rows + counts.rejected + counts.skipped);
+    assert_eq!(counts.lines, chunks.concat().split_inclusive('\n').count() as u64, "as wc -l counts them");
     (rows, counts, reader.take_log())
 }
 
@@ -287,7 +288,8 @@ proptest! {
         pieces in prop::collection::vec(
             prop::sample::select(vec![
                 "plot 5 nop\n", "plot 6 message {a\nb}\n", "noise \"x\n", "# c \\\n d\n", "\n", "newTask t \\\n -name x\n",
-                "plot 7 message \"", "plot 8 message {\n", "}\n", "[grasp]plot 9 nop\n", "  \r\n",
+                "plot 7 message \"", "plot 8 message {\n", "}\n", "[grasp]plot 9 nop\n", "  \r\n", "plot \" a\n", "# d \\\n",
+                "plot 9 jobCompleted job1.$x\n",
             ]),
             1..12,
         ),
