@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 
 use super::folder::Folder;
+use super::id;
 use super::layout::STAGING;
 use super::lock::Lock;
 use crate::error::{Error, Result};
@@ -25,24 +26,17 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    /// A new folder, of this writer alone.
+    /// A new folder, of this writer alone. Its name is never used again: what a writer removes at its end,
+    /// without a lock, cannot be the folder of another one.
     pub(super) fn new(folder: &Folder) -> Result<Self> {
-        let process = std::process::id();
-        for n in 0.. {
-            let name = format!("{STAGING}/{process}-{n}");
-            if folder.exists(&name)? {
-                continue;
-            }
-            match Lock::try_take(folder, &format!("{name}/{LOCK}")) {
-                Ok(None) => {}
-                Ok(lock) => return Ok(Self { name, _lock: lock }),
-                Err(e) => {
-                    let _ = Self::to_look_at(name).remove(folder);
-                    return Err(e);
-                }
+        let name = format!("{STAGING}/{}-{}", std::process::id(), id::fresh());
+        match Lock::try_take(folder, &format!("{name}/{LOCK}")) {
+            Ok(lock @ Some(_)) => Ok(Self { name, _lock: lock }),
+            other => {
+                let _ = Self::to_look_at(name).remove(folder);
+                Err(other.err().unwrap_or_else(|| Error::database("the new folder of this writer is taken")))
             }
         }
-        Err(Error::database("there are too many writers").at(folder.root()))
     }
 
     /// The folders of writers that are gone.
@@ -103,4 +97,24 @@ pub(super) fn all(root: &Path) -> Result<Vec<String>> {
     }
     names.sort();
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::store::RealDisk;
+
+    #[test]
+    fn who_removes_his_folder_twice_removes_none_of_another_writer() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::new(Arc::new(RealDisk), dir.path());
+        let first = Staging::new(&folder).unwrap();
+        first.remove(&folder).unwrap();
+        let second = Staging::new(&folder).unwrap();
+        folder.write(&second.place("table"), b"rows").unwrap();
+        first.remove(&folder).unwrap();
+        assert!(folder.exists(&second.place("table")).unwrap());
+    }
 }

@@ -54,8 +54,12 @@ impl FolderTarget {
 
     /// The next writer removes what cannot be removed now, and finishes a commit that was begun.
     pub(super) fn end(&self, base: &Snapshot) {
-        if let Ok(None) = publish::begun(self.folder.location(), &self.staging) {
-            let _ = self.staging.remove(&self.folder);
+        // Under the lock: other writers make their folders next to this one.
+        if self.folder.exists(self.staging.name()).unwrap_or(true) {
+            let _lock = Lock::for_commit(&self.folder);
+            if let Ok(None) = publish::begun(self.folder.location(), &self.staging) {
+                let _ = self.staging.remove(&self.folder);
+            }
         }
         if base.head().number == 0 {
             let _ = leave(&self.folder, self.created_folder);
