@@ -11,7 +11,7 @@ use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 
 /// The tables that every mapping writes again.
-const REMADE: [&TableSpec; 7] = [
+pub(super) const REMADE: [&TableSpec; 7] = [
     tables::BTF_EVENT,
     tables::PROCESS_INSTANCE,
     tables::PROCESS_STATE,

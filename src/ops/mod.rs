@@ -40,6 +40,8 @@ mod read;
 mod recognise;
 mod remove;
 #[cfg(feature = "engine")]
+pub mod repair;
+#[cfg(feature = "engine")]
 pub mod require;
 mod runs;
 mod setup;

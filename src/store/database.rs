@@ -1,12 +1,13 @@
 //! A database as a reader sees it: one state that does not change. Not for writing (see
 //! `transaction`).
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::layout::{LOG, TIP};
-use super::location::{self, Location};
+use super::location::Location;
 use super::log::{Snapshot, files_of_log};
+#[cfg(feature = "engine")]
+use super::open_files::OpenFiles;
 use super::place::Place;
 use super::recording::{FileEntry, Recording};
 use crate::error::{Error, Result};
@@ -20,6 +21,8 @@ use crate::time::{TimeScale, check_order, format_duration};
 pub struct Database {
     location: Location,
     snapshot: Arc<Snapshot>,
+    #[cfg(feature = "engine")]
+    open_files: Arc<OpenFiles>,
 }
 
 impl Database {
@@ -47,13 +50,19 @@ impl Database {
     }
 
     pub(super) fn of(location: Location, snapshot: Arc<Snapshot>) -> Self {
-        Self { location, snapshot }
+        Self {
+            #[cfg(feature = "engine")]
+            open_files: Arc::new(OpenFiles::new(location.clone())),
+            location,
+            snapshot,
+        }
     }
 
     /// The same state with some of its recordings only.
     #[must_use]
     pub fn only(&self, recordings: Vec<Arc<Recording>>) -> Self {
-        Self { location: self.location.clone(), snapshot: Arc::new(self.snapshot.only(recordings)) }
+        let snapshot = Arc::new(self.snapshot.only(recordings));
+        Self { snapshot, ..self.clone() }
     }
 
     /// Whether there is a database at a location.
@@ -196,13 +205,13 @@ impl Database {
 
     /// Where a file lies now. Ask shortly before opening it: a commit may take it out of its place.
     pub fn place_of(&self, file: &FileEntry) -> Place {
-        self.location.place_now(&file.path).of_size(file.bytes)
+        self.location.place_now(&file.path).sealed(file.seal())
     }
 
-    /// Where a file, whose path is relative to the database, is kept that a commit took out of its place.
+    /// The files that scans of SQL read.
     #[cfg(feature = "engine")]
-    pub(crate) fn kept(&self, path: &Path) -> Option<PathBuf> {
-        location::kept(self.location.folder()?, path)
+    pub(crate) fn open_files(&self) -> &OpenFiles {
+        &self.open_files
     }
 }
 
@@ -214,7 +223,7 @@ pub(super) fn none_at(location: &Location) -> Error {
     };
     let shown = path.display();
     if path.join("manifest.json").is_file() {
-        return Error::database("the database has a format before 6, and this btfdb reads format 6")
+        return Error::database("the database has a format before 6, and this btfdb reads format 7")
             .at(path)
             .hint("use the older btfdb that wrote it, or ingest the recordings again");
     }

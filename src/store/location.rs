@@ -42,16 +42,6 @@ impl Location {
             Kind::Bucket(_) => None,
         }
     }
-
-    /// The bucket; `None` for a folder.
-    #[cfg(feature = "remote")]
-    pub(crate) fn bucket(&self) -> Option<&Arc<Bucket>> {
-        match &self.0 {
-            Kind::Folder(_) => None,
-            Kind::Bucket(bucket) => Some(bucket),
-        }
-    }
-
     /// The path or URL, for messages.
     pub fn path(&self) -> &Path {
         match &self.0 {
@@ -133,7 +123,7 @@ impl Location {
 }
 
 /// Where a file of the database in folder `root` is kept that a commit took out of its place.
-pub(super) fn kept(root: &Path, path: &Path) -> Option<PathBuf> {
+fn kept(root: &Path, path: &Path) -> Option<PathBuf> {
     let commits = fs::read_dir(root.join(REMOVED)).into_iter().flatten().flatten();
     let mut name = path.as_os_str().to_owned();
     name.push(KEPT);

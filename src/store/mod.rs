@@ -19,14 +19,19 @@ mod layout;
 mod location;
 mod lock;
 mod log;
+#[cfg(feature = "engine")]
+mod open_files;
+mod page_sums;
 mod place;
 mod real_disk;
 mod recording;
+mod repair;
 #[cfg(feature = "engine")]
 mod resequence;
 mod row_groups;
 #[cfg(feature = "engine")]
 mod scan;
+mod source;
 mod staging;
 mod table_reader;
 mod table_writer;
@@ -36,16 +41,17 @@ mod vacuum;
 mod verify;
 mod write_behind;
 
-#[cfg(feature = "remote")]
-pub(crate) use bucket::Bucket;
 pub use bucket::{Remote, is_url};
 pub use database::Database;
 pub use delta::{DeltaReport, publish_delta};
 pub use disk::{Disk, DiskFile};
 pub use location::Location;
+#[cfg(feature = "engine")]
+pub(crate) use open_files::OpenFile;
 pub use place::Place;
 pub use real_disk::RealDisk;
 pub use recording::{FileEntry, Recording};
+pub use repair::repair_log;
 #[cfg(feature = "engine")]
 pub(crate) use resequence::Resequenced;
 pub use row_groups::{names_in, row_group_spans, row_groups_with};

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checksum::Seal;
 use super::layout;
+use super::page_sums::TableSeal;
 use super::place::Place;
 use crate::error::{Error, Result};
 use crate::schema::TableSpec;
@@ -45,11 +46,13 @@ pub struct FileEntry {
     /// Number of rows; never 0.
     pub rows: u64,
     pub bytes: u64,
+    /// How many of its bytes are behind its last page.
+    pub(crate) tail: u64,
     /// Earliest instant in any of its columns, in ticks; `None` if there is none.
     pub begin_at: Option<i64>,
     /// Latest instant in any of its columns, in ticks, inclusive.
     pub end_at: Option<i64>,
-    /// `xxh3-128:` and 32 hexadecimal digits.
+    /// That of the tail, which has the sums of the pages: `xxh3-128:` and 32 hexadecimal digits.
     pub checksum: String,
 }
 
@@ -83,6 +86,11 @@ impl Recording {
         self.files.iter().map(|f| f.bytes).chain(self.blobs.iter().map(|b| b.bytes)).sum()
     }
 
+    /// The paths of all its files, relative to the database.
+    pub fn file_paths(&self) -> impl Iterator<Item = &str> {
+        self.paths()
+    }
+
     /// The paths of all its files.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|f| f.path.as_str()).chain(self.blobs.iter().map(|b| b.path.as_str()))
@@ -92,6 +100,12 @@ impl Recording {
     pub(super) fn sort(&mut self) {
         self.files.sort_by_cached_key(|f| (f.table.clone(), f.core.clone(), layout::number(&f.path)));
         self.blobs.sort_by(|a, b| a.path.cmp(&b.path));
+    }
+}
+
+impl FileEntry {
+    pub(super) fn seal(&self) -> TableSeal {
+        TableSeal { bytes: self.bytes, tail: self.tail, checksum: self.checksum.clone() }
     }
 }
 

@@ -10,7 +10,8 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 
 use super::columns::WHOLE_DICTIONARY;
-use super::place::{Place, Source};
+use super::place::Place;
+use super::source::Source;
 use super::table_reader::guarded;
 use crate::error::Result;
 
@@ -77,8 +78,8 @@ fn look_at<T>(
     place: &Place,
     look: impl FnOnce(&SerializedFileReader<Source>) -> ParquetResult<T>,
 ) -> Result<T> {
-    let source = place.source()?;
-    guarded(place.path(), || look(&SerializedFileReader::new(source)?))
+    let source = Source::open(place)?;
+    guarded(place, || look(&SerializedFileReader::new(source)?))
 }
 
 /// The place of a column in a file, by its name.

@@ -2,7 +2,6 @@
 //! its errors and panics become errors that say so.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
 use arrow::array::RecordBatch;
 use parquet::arrow::ProjectionMask;
@@ -10,7 +9,8 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 
-use super::place::{Place, Source};
+use super::place::Place;
+use super::source::{Source, damaged};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSpec;
 
@@ -41,8 +41,8 @@ pub fn read_row_groups(
         None => None,
         Some(names) => Some(names.iter().map(|n| index_of(table, n)).collect::<Result<Vec<_>>>()?),
     };
-    let source = place.source()?;
-    let metadata = guarded(place.path(), || {
+    let source = Source::open(place)?;
+    let metadata = guarded(place, || {
         let options = ArrowReaderOptions::new().with_schema(table.arrow_schema());
         ArrowReaderMetadata::load(&source, options)
     })?;
@@ -64,12 +64,12 @@ pub fn read_row_groups(
 
 /// The number of rows in the footer of a file.
 pub(super) fn row_count(place: &Place) -> Result<u64> {
-    let source = place.source()?;
-    let rows = guarded(place.path(), || {
+    let source = Source::open(place)?;
+    let rows = guarded(place, || {
         let builder = ParquetRecordBatchReaderBuilder::try_new(source)?;
         Ok::<_, parquet::errors::ParquetError>(builder.metadata().file_metadata().num_rows())
     })?;
-    u64::try_from(rows).map_err(|e| damaged(place.path()).because(e))
+    u64::try_from(rows).map_err(|e| damaged(place).because(e))
 }
 
 fn index_of(table: &TableSpec, column: &str) -> Result<usize> {
@@ -97,7 +97,7 @@ impl TableFile {
             ranges.extend(wanted.map(|(_, column)| column.byte_range()).map(|(at, size)| at..at + size));
         }
         let source = self.source.for_ranges(&ranges)?;
-        guarded(self.place.path(), || {
+        guarded(&self.place, || {
             ParquetRecordBatchReaderBuilder::new_with_metadata(source, self.metadata.clone())
                 .with_projection(self.projection.clone())
                 .with_batch_size(self.batch_rows)
@@ -121,7 +121,7 @@ impl Iterator for Batches {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let reader = self.reader.as_mut()?;
-            let batch = guarded(self.file.place.path(), || reader.next().transpose());
+            let batch = guarded(&self.file.place, || reader.next().transpose());
             if matches!(batch, Ok(Some(_))) {
                 return batch.transpose();
             }
@@ -138,31 +138,24 @@ impl Iterator for Batches {
 }
 
 /// Calls the Parquet reader. Nothing that it used is used again after a panic.
-pub(super) fn guarded<T, E>(path: &Path, read: impl FnOnce() -> Result<T, E>) -> Result<T>
+pub(super) fn guarded<T, E>(place: &Place, read: impl FnOnce() -> Result<T, E>) -> Result<T>
 where
     E: std::error::Error + Send + Sync + 'static,
 {
     match catch_unwind(AssertUnwindSafe(read)) {
         Ok(Ok(value)) => Ok(value),
-        Ok(Err(e)) if is_ours(&e) => {
-            Err(Error::new(ErrorKind::Io, "cannot read the file").at(path).because(e))
+        Ok(Err(e)) if is_unreadable(&e) => {
+            Err(Error::new(ErrorKind::Io, "cannot read the file").at(place.path()).because(e))
         }
-        Ok(Err(e)) => Err(damaged(path).because(e)),
-        Err(_) => Err(damaged(path)),
+        Ok(Err(e)) => Err(damaged(place).because(e)),
+        Err(_) => Err(damaged(place)),
     }
 }
 
 /// Whether the bytes could not be had: that says nothing of the file.
-fn is_ours(error: &(dyn std::error::Error + 'static)) -> bool {
-    let inner = |e: &(dyn std::error::Error + 'static)| {
-        let io = e.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        e.is::<Error>() || io.is_some_and(|inner| inner.is::<Error>())
-    };
-    std::iter::successors(Some(error), |e| e.source()).any(inner)
-}
-
-fn damaged(path: &Path) -> Error {
-    Error::database("the file is damaged, or not of this table")
-        .at(path)
-        .hint("run `btfdb verify DB` to see what else is; then ingest the recording again")
+fn is_unreadable(error: &(dyn std::error::Error + 'static)) -> bool {
+    let ours = |e: &(dyn std::error::Error + 'static)| e.downcast_ref::<Error>().map(Error::kind);
+    std::iter::successors(Some(error), |e| e.source())
+        .filter_map(ours)
+        .any(|kind| kind != ErrorKind::Database)
 }

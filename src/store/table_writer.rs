@@ -14,6 +14,7 @@ use parquet::file::writer::SerializedFileWriter;
 use super::checksum::SealedFile;
 use super::columns::{Compressor, RowGroup};
 use super::folder::Folder;
+use super::page_sums::{self, PageSum};
 use super::recording::FileEntry;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{ColumnType, ROW_GROUP_ROWS, TableSpec, compression};
@@ -42,8 +43,19 @@ struct OpenFile {
     file: SerializedFileWriter<SealedFile>,
     group: Option<RowGroup>,
     compressor: Compressor,
+    /// Of all pages in it.
+    sums: Vec<PageSum>,
     /// [`RowGroup::capacities`] of the last row group in it.
     capacities: Vec<usize>,
+}
+
+/// A file with all its rows.
+struct Complete {
+    file: SealedFile,
+    /// Where its tail begins.
+    end_of_pages: u64,
+    /// The earliest and latest of all instants in it.
+    times: Option<(i64, i64)>,
 }
 
 /// A finished file that waits for its commit (see [`super::Transaction::add`]).
@@ -89,9 +101,11 @@ impl TableWriter {
         match self.state {
             State::New => {}
             State::Open(open) => {
-                let (sealed, times) = open.finish(self.table).map_err(|e| unwritable(&path, e))?;
-                let seal = sealed.finish().map_err(|e| Error::io("write", &path, e))?;
+                let complete = open.finish(self.table).map_err(|e| unwritable(&path, e))?;
+                let Complete { file, end_of_pages, times } = complete;
+                let seal = file.finish().map_err(|e| Error::io("write", &path, e))?;
                 (self.entry.bytes, self.entry.checksum) = (seal.bytes, seal.checksum);
+                self.entry.tail = seal.bytes.saturating_sub(end_of_pages);
                 (self.entry.begin_at, self.entry.end_at) = times.unzip();
             }
             State::Failed => return Err(failed_before()),
@@ -100,13 +114,15 @@ impl TableWriter {
     }
 
     fn open(&self) -> Result<Box<OpenFile>> {
-        let file = self.folder.create(&self.place)?;
+        let mut file = self.folder.create(&self.place)?;
+        // Until the tail begins.
+        file.seal_from(u64::MAX);
         // Without the Arrow schema in the file, every engine reads names as plain strings.
         let opened = ArrowSchemaConverter::new().convert(&self.schema).and_then(|schema| {
             let properties = Arc::new(self.table.writer_properties());
             let compressor = Compressor::new(compression())?;
             let file = SerializedFileWriter::new(file, schema.root_schema_ptr(), properties)?;
-            Ok(OpenFile { file, group: None, compressor, capacities: Vec::new() })
+            Ok(OpenFile { file, group: None, compressor, sums: Vec::new(), capacities: Vec::new() })
         });
         opened.map(Box::new).map_err(|e| unwritable(&self.folder.path(&self.place), e))
     }
@@ -127,17 +143,16 @@ impl OpenFile {
                 true => self.group = Some(group),
                 false => {
                     self.capacities = group.capacities();
-                    group.close(&mut self.file, &mut self.compressor)?;
+                    group.close(&mut self.file, &mut self.compressor, &mut self.sums)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// The complete file, and the earliest and latest of all instants in it.
-    fn finish(mut self, table: &TableSpec) -> Result<(SealedFile, Option<(i64, i64)>), ParquetError> {
+    fn finish(mut self, table: &TableSpec) -> Result<Complete, ParquetError> {
         if let Some(group) = self.group {
-            group.close(&mut self.file, &mut self.compressor)?;
+            group.close(&mut self.file, &mut self.compressor, &mut self.sums)?;
         }
         let mut times: Option<(i64, i64)> = None;
         for group in self.file.flushed_row_groups() {
@@ -151,7 +166,10 @@ impl OpenFile {
                 }
             }
         }
-        Ok((self.file.into_inner()?, times))
+        let end_of_pages = self.file.bytes_written() as u64;
+        self.file.inner_mut().seal_from(end_of_pages);
+        self.file.write_all(&page_sums::encode(&self.sums))?;
+        Ok(Complete { file: self.file.into_inner()?, end_of_pages, times })
     }
 }
 

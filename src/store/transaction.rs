@@ -255,7 +255,10 @@ impl Transaction {
     /// The files that a table of a recording will have after the commit, in order, and where they lie now.
     pub fn files(&self, table: &TableSpec, recording: &str) -> Result<Vec<(FileEntry, Place)>> {
         let Some(owner) = self.recording(recording)? else { return Ok(Vec::new()) };
-        Ok(owner.files_of(table).map(|f| (f.clone(), self.place(recording, &f.path))).collect())
+        Ok(owner
+            .files_of(table)
+            .map(|f| (f.clone(), self.place(recording, &f.path).sealed(f.seal())))
+            .collect())
     }
 
     /// Where a file of a recording lies now.

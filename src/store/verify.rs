@@ -8,18 +8,18 @@ use std::sync::Arc;
 use arrow::array::{Array, Int64Array, RecordBatch};
 
 use super::bucket::Bucket;
-use super::checksum::Seal;
 use super::database::Database;
 use super::layout::{self, LOG, LogFile, TIP};
 use super::location::{Kind, Location};
 use super::log::{audit, files_of_log};
 use super::place::Place;
-use super::recording::{FileEntry, Recording};
+use super::recording::{BlobEntry, FileEntry, Recording};
+use super::source::Source;
 use super::staging::{self, Staging};
 use super::table_reader::{read_batches, row_count};
 use super::target::publish;
 use super::vacuum::waiting;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{TableSpec, table};
 
 /// Rows in memory at once.
@@ -64,14 +64,12 @@ pub fn verify(at: impl Into<Location>) -> Result<VerifyReport> {
     let mut report = VerifyReport::default();
     for recording in db.recordings()? {
         for file in &recording.files {
-            let seal = Seal { bytes: file.bytes, checksum: file.checksum.clone() };
             let place = db.place_of(file);
-            let found = check_seal(&place, &seal).and_then(|()| check_rows(file, &place));
+            let found = check_pages(file, &place).and_then(|()| check_rows(file, &place));
             report.note(&file.path, file.bytes, found);
         }
         for blob in &recording.blobs {
-            let seal = Seal { bytes: blob.bytes, checksum: blob.checksum.clone() };
-            let found = check_seal(&location.place_now(&blob.path), &seal);
+            let found = check_blob(blob, &location.place_now(&blob.path));
             report.note(&blob.path, blob.bytes, found);
         }
     }
@@ -179,17 +177,31 @@ fn list(root: &Path, folder: &str, found: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-fn check_seal(place: &Place, expected: &Seal) -> Result<(), String> {
-    let unreadable = |e: &dyn std::error::Error| format!("the file cannot be read: {e}");
-    let reader = place.reader().map_err(|e| unreadable(&e))?;
-    let found = Seal::of_all(reader).map_err(|e| unreadable(&e))?;
-    if found.bytes != expected.bytes {
-        return Err(format!("the file has {} bytes and should have {}", found.bytes, expected.bytes));
+fn check_pages(file: &FileEntry, place: &Place) -> Result<(), String> {
+    check_size(place.size().map_err(|e| unreadable(&e))?, file.bytes)?;
+    Source::open(place).and_then(|source| source.check()).map_err(|e| unreadable(&e))
+}
+
+fn check_blob(blob: &BlobEntry, place: &Place) -> Result<(), String> {
+    check_size(place.size().map_err(|e| unreadable(&e))?, blob.bytes)?;
+    blob.read(place).map(drop).map_err(|e| unreadable(&e))
+}
+
+fn check_size(found: Option<u64>, expected: u64) -> Result<(), String> {
+    match found {
+        None => Err("the file is gone".into()),
+        Some(bytes) if bytes != expected => {
+            Err(format!("the file has {bytes} bytes and should have {expected}"))
+        }
+        Some(_) => Ok(()),
     }
-    if found.checksum != expected.checksum {
-        return Err("the file is damaged: its checksum is wrong".into());
+}
+
+fn unreadable(error: &Error) -> String {
+    match error.kind() {
+        ErrorKind::Database => "the file is damaged: its checksum is wrong".into(),
+        _ => format!("the file cannot be read: {error}"),
     }
-    Ok(())
 }
 
 fn check_rows(file: &FileEntry, place: &Place) -> Result<(), String> {

@@ -2,13 +2,14 @@
 
 use super::super::args::Recordings;
 use super::super::location;
+use super::super::signals;
 use super::super::ui::Ui;
 use super::output;
 use crate::diagnostics::Severity;
 use crate::error::{Error, Result};
 use crate::ops;
 use crate::ops::findings::findings;
-use crate::store::{self, Database, Location, RealDisk};
+use crate::store::{self, Database, Disk, Location, RealDisk};
 use crate::time::format_duration;
 use clap::{Args, ValueEnum, ValueHint};
 use serde_json::{Value, json};
@@ -39,10 +40,18 @@ pub enum InfoFormat {
 
 /// Check every file of a database against its checksum; exit 3 when something is wrong.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  btfdb verify engine.db
+  btfdb verify engine.db --repair")]
 pub struct VerifyArgs {
     /// Database: a folder, or a URL such as s3://bucket/fleet.db.
     #[arg(value_parser = location::parser(), value_hint = ValueHint::DirPath)]
     pub database: Location,
+    /// Make again what is damaged and follows from what is not: recordings with damaged tables of their
+    /// mapping are mapped again, and files of the log that say what others say are written again. What is
+    /// still wrong is named.
+    #[arg(long)]
+    pub repair: bool,
 }
 
 /// Delete what no reader needs any more: files of recordings that were removed or mapped again, and files of
@@ -148,7 +157,19 @@ fn as_json(db: &Database, args: &InfoArgs) -> Result<Value> {
 }
 
 pub(super) fn verify(args: &VerifyArgs, ui: &Ui) -> Result<u8> {
-    let report = store::verify(&args.database)?;
+    let report = match args.repair {
+        false => store::verify(&args.database)?,
+        true => {
+            let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+            let threads = std::thread::available_parallelism().map_or(1, Into::into);
+            let repaired = ops::repair::repair(&disk, &args.database, threads, &signals::control())?;
+            repaired.repaired.iter().for_each(|what| ui.status(&format!("made again: {what}")));
+            for (recording, why) in &repaired.failed {
+                ui.warning(&format!("'{recording}' cannot be mapped again: {why}; ingest it again"));
+            }
+            repaired.after
+        }
+    };
     let mut text = String::new();
     for problem in &report.problems {
         text.push_str(&format!("{}: {}\n", problem.path.display(), problem.what));

@@ -1,12 +1,9 @@
 //! One table of the database as the engine sees it: exactly the files of the log, with partition
 //! columns, sort order and the statistics of the log. Not for tables that are not in the schema.
 
-#[cfg(feature = "remote")]
-mod bucket_files;
 mod dictionary_pruning;
 mod file;
 pub(super) mod object_store;
-mod read_only;
 mod scan_groups;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +27,7 @@ use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanC
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::logical_expr::{Expr, Operator, TableProviderFilterPushDown};
 use datafusion::object_store::ObjectMeta;
+use datafusion::object_store::path::Path as ObjectPath;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_optimizer::pruning::PruningPredicateBuilder;
@@ -42,9 +40,6 @@ use crate::store::Database;
 use dictionary_pruning::NameFilter;
 use file::TableFile;
 use scan_groups::Part;
-
-/// The end of a file of a bucket that is read at first, in bytes: most footers are smaller.
-const FOOTER: usize = 64 << 10;
 
 /// A table of the schema over the files that the log lists for it. They are looked up when it is scanned.
 #[derive(Debug)]
@@ -189,9 +184,9 @@ impl Table {
         // Now, and not when the session was opened: a commit may have taken the file out.
         let place = self.database.place_of(&file.entry);
         let access_plan = dictionary_pruning::access_plan(&place, names);
-        let location = object_store::of_place(&place)?;
+        self.database.open_files().add(&file.entry);
         let meta = ObjectMeta {
-            location,
+            location: ObjectPath::parse(&file.entry.path)?,
             last_modified: Default::default(),
             size: file.entry.bytes,
             e_tag: None,
@@ -205,6 +200,7 @@ impl Table {
             .with_partition_values(file.values.clone())
             .with_arrow_schema(Arc::clone(self.layout.file_schema()));
         scannable.statistics = Some(known);
+        scannable.metadata_size_hint = usize::try_from(file.entry.tail).ok();
         Ok(match access_plan {
             Some(plan) => scannable.with_extension(plan),
             None => scannable,
@@ -252,10 +248,7 @@ impl Table {
         let indices = projection.unwrap_or(&all).iter();
         let indices = indices.map(|i| self.layout.table_schema().index_of(self.schema.field(*i).name()));
         let indices = indices.collect::<Result<Vec<_>, _>>()?;
-        let mut format = ParquetFormat::default().with_options(session.default_table_options().parquet);
-        if self.database.location().folder().is_none() {
-            format = format.with_metadata_size_hint(Some(FOOTER));
-        }
+        let format = ParquetFormat::default().with_options(session.default_table_options().parquet);
         let source = format.file_source(self.layout.clone());
         let config = FileScanConfigBuilder::new(object_store::of_database()?, source)
             .with_file_groups(groups)

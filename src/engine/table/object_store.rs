@@ -1,26 +1,26 @@
-//! Where scans of SQL read files of the database: on the local disk, in their places or, after a commit took
-//! them out, where they are kept; or in a bucket (see `bucket_files`). Not which files a table has (see
-//! `file`).
+//! What the engine takes for the object store of the database, and the places of other files. Not which files
+//! a table has (see `file`), and not the reading (see `store::open_files`).
 
-use std::fmt;
+use std::error::Error as _;
 use std::ops::Range;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use datafusion::datasource::object_store::ObjectStoreUrl;
 use datafusion::error::Result;
-use datafusion::object_store::local::LocalFileSystem;
 use datafusion::object_store::path::Path as ObjectPath;
 use datafusion::object_store::{
-    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
-    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result as StoreResult,
+    Attributes, CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload,
+    ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result as StoreResult,
 };
-use futures::stream::BoxStream;
+use futures::StreamExt as _;
+use futures::stream::{self, BoxStream};
 
-use super::read_only::read_only;
-use crate::store::{Database, Place};
+use crate::error::ErrorKind;
+use crate::store::{Database, OpenFile};
 
 /// The store of the files of the database.
 pub(in crate::engine) fn of_database() -> Result<ObjectStoreUrl> {
@@ -32,16 +32,6 @@ pub(in crate::engine) fn of_files() -> ObjectStoreUrl {
     ObjectStoreUrl::local_filesystem()
 }
 
-/// The absolute path of a file. The engine accepts no `..`, and only the file system can resolve it.
-///
-/// # Errors
-/// When the path cannot be resolved.
-pub(in crate::engine) fn absolute(path: &Path) -> Result<PathBuf> {
-    let path = std::path::absolute(path)?;
-    let has_parent = path.components().any(|part| part == Component::ParentDir);
-    Ok(if has_parent { path.canonicalize()? } else { path })
-}
-
 /// The place of a file in the store.
 ///
 /// # Errors
@@ -50,90 +40,82 @@ pub(in crate::engine) fn location(path: &Path) -> Result<ObjectPath> {
     Ok(ObjectPath::from_absolute_path(path)?)
 }
 
-/// The place of a file of the database in its store.
-///
-/// # Errors
-/// When the path cannot be resolved.
-pub(super) fn of_place(place: &Place) -> Result<ObjectPath> {
-    #[cfg(feature = "remote")]
-    if let Some(key) = place.key() {
-        return key.map_err(|e| datafusion::error::DataFusionError::External(e.into()));
-    }
-    location(&absolute(place.path())?)
-}
-
-/// The store of the files of a database.
-///
-/// # Errors
-/// When the path of the database cannot be resolved.
-pub(in crate::engine) fn files_of(database: &Arc<Database>) -> Result<Arc<dyn ObjectStore>> {
-    #[cfg(feature = "remote")]
-    if let Some(bucket) = database.location().bucket() {
-        return Ok(Arc::new(super::bucket_files::BucketFiles(Arc::clone(bucket))));
-    }
-    Ok(Arc::new(DatabaseFiles::new(Arc::clone(database))?))
-}
-
-/// The files of a database, read only. A statement reads a file several times, and a commit may take it out
-/// of its place in between.
+/// The files of a database, read only. Scans read those that were told to [`OpenFiles`](crate::store), by
+/// their paths in the database; nothing is read that is not as it was written.
 #[derive(Debug)]
-struct DatabaseFiles {
-    files: LocalFileSystem,
-    database: Arc<Database>,
-    /// The absolute path of the database.
-    root: PathBuf,
-}
+pub(in crate::engine) struct DatabaseFiles(pub Arc<Database>);
+
+/// How the text of an error begins that says nothing of the file: it was not read.
+pub(in crate::engine) const UNREADABLE: &str = "unreadable";
 
 impl DatabaseFiles {
-    fn new(database: Arc<Database>) -> Result<Self> {
-        let root = absolute(database.location().path())?;
-        Ok(Self { files: LocalFileSystem::new(), database, root })
+    fn file(&self, location: &ObjectPath) -> StoreResult<Arc<OpenFile>> {
+        let path = location.as_ref();
+        self.0.open_files().get(path).ok_or_else(|| Error::NotFound {
+            path: path.to_owned(),
+            source: "no scan was told of the file".into(),
+        })
     }
 
-    /// Where the file of a location is kept that is not in its place; `None` if nowhere.
-    fn kept(&self, location: &ObjectPath) -> Option<ObjectPath> {
-        let path = self.files.path_to_filesystem(location).ok()?;
-        let path = self.database.kept(path.strip_prefix(&self.root).ok()?)?;
-        ObjectPath::from_absolute_path(absolute(&path).ok()?).ok()
+    async fn read(&self, file: Arc<OpenFile>, ranges: Vec<Range<u64>>) -> StoreResult<Vec<Bytes>> {
+        let database = Arc::clone(&self.0);
+        let read = tokio::task::spawn_blocking(move || database.open_files().read(&file, &ranges)).await?;
+        read.map_err(of_store)
     }
+}
+
+/// The engine keeps no more than the text of an error.
+fn of_store(error: crate::error::Error) -> Error {
+    let is_missing = |cause: &io::Error| cause.kind() == io::ErrorKind::NotFound;
+    let cause = error.source();
+    if cause.and_then(|cause| cause.downcast_ref()).is_some_and(is_missing) {
+        return Error::NotFound { path: error.to_string(), source: error.into() };
+    }
+    let store = if error.kind() == ErrorKind::Database { "damaged" } else { UNREADABLE };
+    let text = cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
+    Error::Generic { store, source: text.into() }
 }
 
 impl fmt::Display for DatabaseFiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the database '{}'", self.root.display())
+        write!(f, "the database '{}'", self.0.location())
     }
 }
 
 #[async_trait]
 impl ObjectStore for DatabaseFiles {
     async fn get_opts(&self, location: &ObjectPath, options: GetOptions) -> StoreResult<GetResult> {
-        let found = self.files.get_opts(location, options.clone()).await;
-        match found {
-            Err(Error::NotFound { .. }) => match self.kept(location) {
-                Some(kept) => self.files.get_opts(&kept, options).await,
-                None => found,
-            },
-            found => found,
-        }
+        let file = self.file(location)?;
+        let size = file.bytes();
+        let range = match options.range {
+            _ if options.head => 0..0,
+            Some(range) => {
+                range.as_range(size).map_err(|e| Error::Generic { store: "btfdb", source: e.into() })?
+            }
+            None => 0..size,
+        };
+        let bytes = self.read(file, vec![range.clone()]).await?.concat();
+        let meta = ObjectMeta {
+            location: location.clone(),
+            last_modified: Default::default(),
+            size,
+            e_tag: None,
+            version: None,
+        };
+        let payload = GetResultPayload::Stream(stream::once(async { Ok(bytes.into()) }).boxed());
+        Ok(GetResult { payload, meta, range, attributes: Attributes::default() })
     }
 
     async fn get_ranges(&self, location: &ObjectPath, ranges: &[Range<u64>]) -> StoreResult<Vec<Bytes>> {
-        let found = self.files.get_ranges(location, ranges).await;
-        match found {
-            Err(Error::NotFound { .. }) => match self.kept(location) {
-                Some(kept) => self.files.get_ranges(&kept, ranges).await,
-                None => found,
-            },
-            found => found,
-        }
+        self.read(self.file(location)?, ranges.to_vec()).await
     }
 
-    fn list(&self, prefix: Option<&ObjectPath>) -> BoxStream<'static, StoreResult<ObjectMeta>> {
-        self.files.list(prefix)
+    fn list(&self, _: Option<&ObjectPath>) -> BoxStream<'static, StoreResult<ObjectMeta>> {
+        stream::once(async { Err(read_only("list")) }).boxed()
     }
 
-    async fn list_with_delimiter(&self, prefix: Option<&ObjectPath>) -> StoreResult<ListResult> {
-        self.files.list_with_delimiter(prefix).await
+    async fn list_with_delimiter(&self, _: Option<&ObjectPath>) -> StoreResult<ListResult> {
+        Err(read_only("list"))
     }
 
     async fn put_opts(&self, _: &ObjectPath, _: PutPayload, _: PutOptions) -> StoreResult<PutResult> {
@@ -152,10 +134,14 @@ impl ObjectStore for DatabaseFiles {
         &self,
         _: BoxStream<'static, StoreResult<ObjectPath>>,
     ) -> BoxStream<'static, StoreResult<ObjectPath>> {
-        Box::pin(futures::stream::once(async { Err(read_only("delete")) }))
+        stream::once(async { Err(read_only("delete")) }).boxed()
     }
 
     async fn copy_opts(&self, _: &ObjectPath, _: &ObjectPath, _: CopyOptions) -> StoreResult<()> {
         Err(read_only("copy"))
     }
+}
+
+fn read_only(operation: &str) -> Error {
+    Error::NotSupported { source: format!("{operation}: the database is read-only").into() }
 }

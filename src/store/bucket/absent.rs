@@ -1,12 +1,9 @@
 //! What stands for the objects of a bucket in a btfdb without the feature `remote`: there are no buckets.
 
-use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use bytes::Bytes;
-use parquet::errors::Result as ParquetResult;
 
 use super::{Object, Put, Remote};
 use crate::error::{Error, Result};
@@ -41,43 +38,14 @@ absent! {
     url() -> &str;
     scratch() -> &Path;
     content(name: &str) -> Result<Option<Bytes>>;
-    has(name: &str) -> Result<bool>;
+    size(name: &str) -> Result<Option<u64>>;
     tail(name: &str, most: u64) -> Result<Option<(Bytes, u64)>>;
     range(name: &str, range: Range<u64>) -> Result<Option<Bytes>>;
+    ranges(name: &str, ranges: &[Range<u64>]) -> Result<Option<Vec<Bytes>>>;
     list(folder: &str) -> Result<Vec<Object>>;
     some() -> Result<Vec<Object>>;
     put_new(name: &str, content: Bytes) -> Result<Put>;
     put(name: &str, content: Bytes) -> Result<()>;
     upload(files: &[(PathBuf, String)]) -> Result<()>;
     delete(names: &[String]) -> Result<()>;
-}
-
-/// No value has this type.
-#[derive(Debug, Clone)]
-pub enum ObjectReader {}
-
-impl ObjectReader {
-    pub(in crate::store) fn open(bucket: &Arc<Bucket>, _: &str, _: Option<u64>) -> Result<Option<Self>> {
-        match **bucket {}
-    }
-
-    pub(in crate::store) fn len(&self) -> u64 {
-        match *self {}
-    }
-
-    pub(in crate::store) fn ranges(&self, _: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        match *self {}
-    }
-
-    pub(in crate::store) fn bytes(&self, _: u64, _: usize) -> ParquetResult<Bytes> {
-        match *self {}
-    }
-
-    pub(in crate::store) fn behind(&self, _: u64) -> io::Empty {
-        match *self {}
-    }
-
-    pub(in crate::store) fn all(&self) -> impl Read + use<> {
-        self.behind(0)
-    }
 }

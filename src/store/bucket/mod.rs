@@ -13,17 +13,11 @@ mod objects;
 mod objects;
 #[cfg(feature = "remote")]
 mod pieces;
-#[cfg(feature = "remote")]
-mod reader;
 
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 pub use objects::Bucket;
-#[cfg(not(feature = "remote"))]
-pub(super) use objects::ObjectReader;
-#[cfg(feature = "remote")]
-pub(super) use reader::ObjectReader;
 
 /// The schemes of URLs of object stores, in the order of the documentation.
 pub(super) const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "http", "https"];

@@ -32,8 +32,6 @@ const GAP: u64 = 256 << 10;
 const FILES: usize = 4;
 /// Objects that one request of a listing tells.
 const PAGE: usize = 1000;
-/// What a single piece has at least, in bytes, if there is as much before its end.
-const BEFORE: u64 = 64 << 10;
 /// Objects that are deleted at once.
 const DELETES: usize = 16;
 
@@ -90,7 +88,7 @@ impl Bucket {
     }
 
     /// The key of an object, by its name in the database.
-    pub(crate) fn key(&self, name: &str) -> Result<Key> {
+    pub(in crate::store) fn key(&self, name: &str) -> Result<Key> {
         let key = Key::parse(format!("{}/{name}", self.prefix)).map_err(StoreError::from);
         key.map_err(|e| self.failed("name", name, &e))
     }
@@ -102,10 +100,11 @@ impl Bucket {
         self.unless_missing("read", name, found)
     }
 
-    pub(in crate::store) fn has(&self, name: &str) -> Result<bool> {
+    /// The size of an object in bytes; `None` when there is none.
+    pub(in crate::store) fn size(&self, name: &str) -> Result<Option<u64>> {
         let (key, store) = (self.key(name)?, Arc::clone(&self.store));
         let found = self.io.run(async move { store.head(&key).await })?;
-        Ok(self.unless_missing("look at", name, found)?.is_some())
+        Ok(self.unless_missing("look at", name, found)?.map(|found| found.size))
     }
 
     /// The last bytes of an object, at most so many, and its size; `None` when there is none.
@@ -129,97 +128,30 @@ impl Bucket {
         let (text, begin) = (key.to_string(), range.start);
         let found = self.io.run(async move {
             let options = GetOptions { range: Some(GetRange::Bounded(range)), ..GetOptions::default() };
-            let found = store.get_opts(&key, options).await?;
-            let meta = found.meta.clone();
-            Ok((found.bytes().await?, meta))
+            store.get_opts(&key, options).await?.bytes().await
         })?;
         let found = self.unless_missing("read", name, found)?;
-        Ok(found.map(|(bytes, meta)| {
-            self.pieces.keep(&text, begin, &bytes, Some(meta));
-            bytes
-        }))
+        found.iter().for_each(|bytes| self.pieces.keep(&text, begin, bytes));
+        Ok(found)
     }
 
-    /// Pieces of an object, in as few requests as are good; near ones are one.
-    pub(in crate::store) fn ranges(&self, name: &str, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        let (key, store, ranges) = (self.key(name)?, Arc::clone(&self.store), ranges.to_vec());
-        if let Some(known) = self.known(&key, &ranges) {
-            return Ok(known);
+    /// Pieces of an object, in as few requests as are good; near ones are one. `None` when there is none.
+    pub(in crate::store) fn ranges(&self, name: &str, ranges: &[Range<u64>]) -> Result<Option<Vec<Bytes>>> {
+        let (key, store, wanted) = (self.key(name)?, Arc::clone(&self.store), ranges.to_vec());
+        if let Some(known) = self.known(&key, ranges) {
+            return Ok(Some(known));
         }
-        let found = self.io.run(async move { fetch(&*store, &key, &ranges).await })?;
-        found.map_err(|e| self.failed("read", name, &e))
-    }
-
-    /// The same for a task of the engine.
-    pub(crate) async fn ranges_of(
-        &self,
-        key: &Key,
-        ranges: &[Range<u64>],
-    ) -> object_store::Result<Vec<Bytes>> {
-        if let Some(known) = self.known(key, ranges) {
-            return Ok(known);
-        }
-        let (object, store, wanted) = (key.clone(), Arc::clone(&self.store), ranges.to_vec());
-        let found = self.elsewhere(async move { fetch(&*store, &object, &wanted).await }).await?;
-        for (range, bytes) in ranges.iter().zip(&found) {
-            self.pieces.keep(key.as_ref(), range.start, bytes, None);
+        let object = key.clone();
+        let found = self.io.run(async move { fetch(&*store, &object, &wanted).await })?;
+        let found = self.unless_missing("read", name, found)?;
+        for (range, bytes) in ranges.iter().zip(found.iter().flatten()) {
+            self.pieces.keep(key.as_ref(), range.start, bytes);
         }
         Ok(found)
     }
 
     fn known(&self, key: &Key, ranges: &[Range<u64>]) -> Option<Vec<Bytes>> {
         ranges.iter().map(|range| self.pieces.get(key.as_ref(), range)).collect()
-    }
-
-    /// An object, or a piece of one, for a task of the engine.
-    pub(crate) async fn get(
-        &self,
-        key: &Key,
-        options: GetOptions,
-    ) -> object_store::Result<(ObjectMeta, Range<u64>, Bytes)> {
-        let range = match &options.range {
-            Some(GetRange::Bounded(range)) => Some(range.clone()),
-            _ => None,
-        };
-        // Several tasks begin to read a file at the same time, and each wants its footer.
-        let turn = range.as_ref().map(|_| self.pieces.turn(key.as_ref()));
-        let _turn = match &turn {
-            Some(turn) => Some(turn.lock().await),
-            None => None,
-        };
-        if let Some(range) = &range
-            && let Some((bytes, meta)) = self.pieces.get_with_meta(key.as_ref(), range)
-        {
-            return Ok((meta, range.clone(), bytes));
-        }
-        let (object, store) = (key.clone(), Arc::clone(&self.store));
-        // What is before a short piece, such as the length of a footer, is wanted next.
-        let with_before =
-            range.as_ref().map(|range| range.start.min(range.end.saturating_sub(BEFORE))..range.end);
-        let options = GetOptions { range: with_before.map(GetRange::Bounded).or(options.range), ..options };
-        let (meta, found, bytes) = self
-            .elsewhere(async move {
-                let found = store.get_opts(&object, options).await?;
-                let (meta, range) = (found.meta.clone(), found.range.clone());
-                Ok((meta, range, found.bytes().await?))
-            })
-            .await?;
-        let Some(range) = range else { return Ok((meta, found, bytes)) };
-        if found.end != range.end || bytes.len() as u64 != found.end - found.start {
-            return Err(too_short(key));
-        }
-        self.pieces.keep(key.as_ref(), found.start, &bytes, Some(meta.clone()));
-        let begin = usize::try_from(range.start.saturating_sub(found.start)).unwrap_or(usize::MAX);
-        Ok((meta, range.start..found.end, bytes.slice(begin.min(bytes.len())..)))
-    }
-
-    async fn elsewhere<T: Send + 'static>(
-        &self,
-        work: impl Future<Output = object_store::Result<T>> + Send + 'static,
-    ) -> object_store::Result<T> {
-        let task =
-            self.io.spawn(work).map_err(|e| StoreError::Generic { store: "btfdb", source: e.into() })?;
-        task.await?
     }
 
     /// The objects below a folder of the database, `""` for all, in no order.

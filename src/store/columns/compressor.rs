@@ -1,25 +1,38 @@
 //! Turns contents into pages. All columns of a file share one compressor: its tables and buffers of some
 //! hundred kilobytes then stay in the processor's cache. Not for what is in a page (see `pages`).
 
+use std::io::Write as _;
 use std::mem::take;
 
 use bytes::Bytes;
 use parquet::basic::Compression;
-use parquet::column::page::{CompressedPage, Page, PageWriteSpec, PageWriter as _};
+use parquet::column::page::{CompressedPage, Page, PageWriter as _};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use zstd::zstd_safe::CParameter;
 
 use super::blocks::Blocks;
+use super::crc::with_crc;
+use crate::store::page_sums::PageSum;
 
 pub(crate) struct Compressor {
     pub(super) compression: Compression,
     zstd: zstd::bulk::Compressor<'static>,
     /// Which repetitions it looks for.
     matches: Matches,
-    /// Content and result of the current page; kept to reuse their memory.
+    /// Content of the current page, the same compressed, and the whole page; kept to reuse their memory.
     content: Vec<u8>,
     packed: Vec<u8>,
+    page: Vec<u8>,
+}
+
+/// A page that was written.
+pub(super) struct Written {
+    /// Where it begins.
+    pub offset: u64,
+    pub sum: PageSum,
+    /// Its size before compression, with the header.
+    pub uncompressed: usize,
 }
 
 /// How long a repetition must be for a page to refer back to it.
@@ -47,6 +60,7 @@ impl Compressor {
             matches: Matches::LevelDefault,
             content: Vec::new(),
             packed: Vec::new(),
+            page: Vec::new(),
         })
     }
 
@@ -71,7 +85,7 @@ impl Compressor {
         out: &mut TrackedWrite<Blocks>,
         encode: impl FnOnce(&mut Vec<u8>),
         page: impl FnOnce(Bytes) -> Page,
-    ) -> Result<PageWriteSpec> {
+    ) -> Result<Written> {
         self.look_for(matches)?;
         self.content.clear();
         encode(&mut self.content);
@@ -81,9 +95,18 @@ impl Compressor {
         self.zstd.compress_to_buffer(&self.content, &mut packed)?;
         let packed = Bytes::from(packed);
         let page = CompressedPage::new(page(packed.clone()), self.content.len());
-        let written = SerializedPageWriter::new(out).write_page(page)?;
+        let mut written = TrackedWrite::new(Vec::with_capacity(packed.len() + 64));
+        SerializedPageWriter::new(&mut written).write_page(page)?;
+        let written = written.into_inner()?;
+        let header = written.strip_suffix(&*packed).unwrap_or_default();
+        self.page.clear();
+        with_crc(header, &packed, &mut self.page)?;
+        let header = self.page.len();
+        self.page.extend_from_slice(&packed);
         // This is the only owner by now, so that nothing is copied.
         self.packed = packed.into();
-        Ok(written)
+        let offset = out.bytes_written() as u64;
+        out.write_all(&self.page)?;
+        Ok(Written { offset, sum: PageSum::of(&self.page), uncompressed: header + self.content.len() })
     }
 }

@@ -4,13 +4,11 @@ use std::mem::take;
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use parquet::basic::Encoding;
-use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::{ParquetError, Result};
 
 use super::bits;
-use super::blocks::Sealed;
 use super::compressor::Compressor;
-use super::pages::{Levels, Pages};
+use super::pages::{Chunk, Levels, Pages};
 use crate::schema::PAGE_ROWS;
 
 pub(super) struct FlagChunk {
@@ -43,8 +41,8 @@ impl FlagChunk {
         Ok(())
     }
 
-    /// The bytes of all pages, and their entries of the footer.
-    pub fn close(mut self, compressor: &mut Compressor) -> Result<(Sealed, ColumnCloseResult)> {
+    /// All rows.
+    pub fn close(mut self, compressor: &mut Compressor) -> Result<Chunk> {
         if self.levels.rows > 0 {
             self.end_page(compressor)?;
         }

@@ -8,6 +8,7 @@
 mod bits;
 mod blocks;
 mod compressor;
+mod crc;
 mod delta;
 mod flags;
 mod names;
@@ -20,19 +21,18 @@ mod tests;
 use std::io::Write;
 
 use arrow::array::{ArrayRef, RecordBatch};
-use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::Result;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnDescPtr;
 
+use super::page_sums::PageSum;
 use crate::schema::{ColumnSpec, ColumnType, Encoding, TableSpec};
-use blocks::Sealed;
 pub(super) use compressor::Compressor;
 use compressor::Matches;
 use flags::FlagChunk;
 use names::NameChunk;
 use numbers::NumberChunk;
-use pages::Pages;
+use pages::{Chunk, Pages};
 
 /// A dictionary of at most this many bytes has all names of its row group.
 pub(super) const WHOLE_DICTIONARY: usize = names::MAX_BYTES;
@@ -80,16 +80,18 @@ impl RowGroup {
         self.columns.iter().map(Column::capacity).collect()
     }
 
-    /// Puts the row group into the file.
+    /// Puts the row group into the file, and appends the sums of its pages.
     pub fn close<W: Write + Send>(
         self,
         file: &mut SerializedFileWriter<W>,
         compressor: &mut Compressor,
+        sums: &mut Vec<PageSum>,
     ) -> Result<()> {
         let mut group = file.next_row_group()?;
         for column in self.columns {
-            let (bytes, close) = column.close(compressor)?;
-            group.append_column(&bytes, close)?;
+            let chunk = column.close(compressor)?;
+            group.append_column(&chunk.bytes, chunk.close)?;
+            sums.extend(chunk.sums);
         }
         group.close()?;
         Ok(())
@@ -127,7 +129,7 @@ impl Column {
         }
     }
 
-    fn close(self, compressor: &mut Compressor) -> Result<(Sealed, ColumnCloseResult)> {
+    fn close(self, compressor: &mut Compressor) -> Result<Chunk> {
         match self {
             Self::Names(names) => names.close(compressor),
             Self::Numbers(numbers) => numbers.close(compressor),

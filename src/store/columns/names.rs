@@ -7,12 +7,10 @@ use arrow::array::{Array, ArrayRef, AsArray, StringArray, UInt32Array};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::UInt32Type;
 use parquet::basic::Encoding;
-use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::{ParquetError, Result};
 
-use super::blocks::Sealed;
 use super::compressor::Compressor;
-use super::pages::{self, DictionaryPage, Levels, Pages};
+use super::pages::{self, Chunk, DictionaryPage, Levels, Pages};
 use crate::names::{Interner, Memo};
 use crate::schema::PAGE_ROWS;
 
@@ -165,8 +163,8 @@ impl NameChunk {
         Ok(())
     }
 
-    /// The bytes of all pages, and their entries of the footer.
-    pub fn close(mut self, compressor: &mut Compressor) -> Result<(Sealed, ColumnCloseResult)> {
+    /// All rows.
+    pub fn close(mut self, compressor: &mut Compressor) -> Result<Chunk> {
         self.end_page(compressor)?;
         let page = |numbered: Numbered| {
             let mut values = Vec::new();

@@ -7,13 +7,11 @@ use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{Int64Type, UInt64Type};
 use parquet::basic::Encoding;
-use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::{ParquetError, Result};
 
-use super::blocks::Sealed;
 use super::compressor::Compressor;
 use super::delta;
-use super::pages::{self, DictionaryPage, Levels, Pages, Range};
+use super::pages::{self, Chunk, DictionaryPage, Levels, Pages, Range};
 use crate::schema::PAGE_ROWS;
 
 pub(super) struct NumberChunk {
@@ -91,8 +89,8 @@ impl NumberChunk {
         Ok(())
     }
 
-    /// The bytes of all pages, and their entries of the footer.
-    pub fn close(mut self, compressor: &mut Compressor) -> Result<(Sealed, ColumnCloseResult)> {
+    /// All rows.
+    pub fn close(mut self, compressor: &mut Compressor) -> Result<Chunk> {
         if self.levels.rows > 0 {
             self.end_page(compressor)?;
         }

@@ -17,12 +17,14 @@ use parquet::schema::types::ColumnDescPtr;
 use super::blocks::{Blocks, Sealed};
 use super::compressor::{Compressor, Matches};
 use super::{bits, runs};
+use crate::store::page_sums::PageSum;
 
 /// Pages of a column chunk, one after the other.
 pub(super) struct Pages {
     column: ColumnDescPtr,
     matches: Matches,
     bytes: TrackedWrite<Blocks>,
+    sums: Vec<PageSum>,
     locations: Vec<PageLocation>,
     encodings: Vec<Encoding>,
     /// Smallest and largest value of each page, for columns of numbers.
@@ -30,6 +32,13 @@ pub(super) struct Pages {
     nulls: Vec<i64>,
     rows: usize,
     uncompressed: usize,
+}
+
+/// A complete column chunk: its pages, the dictionary first, with their sums and their entries of the footer.
+pub(super) struct Chunk {
+    pub bytes: Sealed,
+    pub sums: Vec<PageSum>,
+    pub close: ColumnCloseResult,
 }
 
 /// Smallest and largest of some numbers; unsigned numbers by their bits.
@@ -101,6 +110,7 @@ impl Pages {
             column,
             matches,
             bytes: TrackedWrite::new(Blocks::default()),
+            sums: Vec::new(),
             locations: Vec::new(),
             encodings: vec![Encoding::RLE],
             ranges: Vec::new(),
@@ -141,25 +151,22 @@ impl Pages {
         let written = compressor.page(self.matches, &mut self.bytes, content, page)?;
         self.locations.push(PageLocation {
             offset: written.offset as i64,
-            compressed_page_size: written.compressed_size as i32,
+            compressed_page_size: written.sum.bytes as i32,
             first_row_index: self.rows as i64,
         });
+        self.sums.push(written.sum);
         if !self.encodings.contains(&encoding) {
             self.encodings.push(encoding);
         }
         self.ranges.push(range);
         self.nulls.push(levels.nulls as i64);
-        self.uncompressed += written.uncompressed_size;
+        self.uncompressed += written.uncompressed;
         self.rows += levels.rows;
         Ok(())
     }
 
-    /// The bytes of all pages, the dictionary first, and their entries of the footer.
-    pub fn close(
-        mut self,
-        compressor: &mut Compressor,
-        dictionary: Option<DictionaryPage>,
-    ) -> Result<(Sealed, ColumnCloseResult)> {
+    /// All pages, with `dictionary` before them.
+    pub fn close(mut self, compressor: &mut Compressor, dictionary: Option<DictionaryPage>) -> Result<Chunk> {
         let mut front = TrackedWrite::new(Blocks::default());
         let dictionary_at = dictionary.is_some().then_some(0);
         if let Some(DictionaryPage { values, len }) = dictionary {
@@ -171,7 +178,8 @@ impl Pages {
             };
             let written =
                 compressor.page(self.matches, &mut front, |out| out.extend_from_slice(&values), page)?;
-            self.uncompressed += written.uncompressed_size;
+            self.sums.insert(0, written.sum);
+            self.uncompressed += written.uncompressed;
             if !self.encodings.contains(&Encoding::PLAIN) {
                 self.encodings.push(Encoding::PLAIN);
             }
@@ -221,7 +229,7 @@ impl Pages {
                 unencoded_byte_array_data_bytes: None,
             }),
         };
-        Ok((bytes, close))
+        Ok(Chunk { bytes, sums: self.sums, close })
     }
 }
 

@@ -45,7 +45,7 @@ fn file((table, column): (&TableSpec, &str), arrays: &[ArrayRef]) -> Bytes {
     for array in arrays {
         group.columns[0].write(array, &mut compressor).unwrap();
     }
-    group.close(&mut file, &mut compressor).unwrap();
+    group.close(&mut file, &mut compressor, &mut Vec::new()).unwrap();
     file.into_inner().unwrap().into()
 }
 

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use super::checkpoint::Checkpoint;
 use super::entry::Commit;
 use super::snapshot::{Piece, files_of_log, folded};
+use super::tip::noted;
 use crate::error::Result;
+use crate::store::layout;
 use crate::store::location::Location;
 use crate::store::place::Place;
 
@@ -30,7 +32,19 @@ pub(in crate::store) fn audit(location: &Location) -> Result<Vec<(String, String
             Err(e) => problems.push((name, e.to_string())),
         }
     }
+    if let Some(text) = location.place(layout::TIP).content()?
+        && noted(&text).is_none()
+    {
+        problems
+            .push((layout::TIP.to_owned(), "the number in it is damaged; the next commit writes it".into()));
+    }
     Ok(problems)
+}
+
+/// Whether a checkpoint is what was written.
+pub(in crate::store) fn is_sound(place: &Place) -> bool {
+    let opened = Checkpoint::open(place);
+    opened.is_ok_and(|found| found.is_some_and(|checkpoint| checkpoint.recordings().is_ok()))
 }
 
 fn commit(place: &Place) -> Result<Commit> {

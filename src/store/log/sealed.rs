@@ -11,7 +11,7 @@ use crate::store::checksum::Seal;
 /// The word that marks a file of a database.
 const FORMAT: &str = "btfdb database";
 /// Version of the layout and of the log; readers accept no other.
-pub(super) const VERSION: u32 = 6;
+pub(super) const VERSION: u32 = 7;
 
 #[derive(Serialize)]
 struct Envelope<'a, T> {

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use super::checkpoint::Checkpoint;
 use super::entry::{Commit, Head};
 use super::levels::{FOLD, SMALL, levels};
+use super::tip::noted;
 use crate::error::{Error, Result};
 use crate::store::layout::{self, LogFile};
 use crate::store::location::Location;
@@ -319,7 +320,7 @@ const STEPS: usize = 16;
 pub(in crate::store) fn tip(location: &Location) -> Result<u64> {
     let is_there = |number: u64| location.place(&layout::commit(number)).exists();
     let hint = location.place(layout::TIP).content()?;
-    let hint = hint.and_then(|text| std::str::from_utf8(&text).ok()?.trim().parse::<u64>().ok());
+    let hint = hint.and_then(|text| noted(&text));
     let mut tip = match hint {
         Some(number) if is_there(number)? => number,
         _ => {

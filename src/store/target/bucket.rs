@@ -29,7 +29,7 @@ use super::super::id;
 use super::super::layout::{self, LOG, TIP};
 use super::super::location::Location;
 use super::super::lock::Lock;
-use super::super::log::{Commit, Head, Snapshot, due_levels, folded_log, tip};
+use super::super::log::{Commit, Head, Snapshot, due_levels, folded_log, note, tip};
 use super::super::staging::Staging;
 use super::{check_conflict, check_time_scale, tip_without_conflict};
 use crate::error::{Error, ErrorKind, Result};
@@ -123,7 +123,7 @@ impl BucketTarget {
                 ));
             }
             if let Some((_, first)) = files.first()
-                && !self.bucket.has(first).map_err(Outcome::NotMade)?
+                && self.bucket.size(first).map_err(Outcome::NotMade)?.is_none()
             {
                 let message =
                     "the files that were put into the bucket are gone: a vacuum took them for old ones";
@@ -202,7 +202,7 @@ impl BucketTarget {
 
     /// Step 4.
     fn settle(&self, number: u64, bytes: usize) -> Result<()> {
-        self.bucket.put(TIP, format!("{number}\n").into())?;
+        self.bucket.put(TIP, note(number).into())?;
         for level in due_levels(number, bytes) {
             let folded = folded_log(&self.location, number, level)?;
             self.bucket.put(&layout::checkpoint(number, level), folded.into())?;

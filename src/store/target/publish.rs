@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use super::super::folder::Folder;
 use super::super::layout::{self, LOG, TIP};
 use super::super::location::Location;
-use super::super::log::{Commit, Snapshot, due_levels, folded_log};
+use super::super::log::{Commit, Snapshot, due_levels, folded_log, note};
 use super::super::recording::Recording;
 use super::super::staging::Staging;
 use crate::error::Result;
@@ -106,7 +106,7 @@ fn settle(folder: &Folder, staging: &Staging, commit: &Commit) -> Result<()> {
         folder.remove_empty_parents(path)?;
     }
     let staged = staging.place("log");
-    folder.write(&staged, format!("{number}\n").as_bytes())?;
+    folder.write(&staged, &note(number))?;
     folder.rename(&staged, TIP)?;
     for level in due_levels(number, commit.to_json()?.len()) {
         folder.write(&staged, &folded_log(folder.location(), number, level)?)?;

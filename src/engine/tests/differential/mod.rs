@@ -21,11 +21,11 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::collect;
 use datafusion::prelude::SessionContext;
 
-use super::fixture::open_with;
 use super::operators::{in_steps, plain};
 use crate::engine::plan::plan;
 use crate::engine::runtime::STACK;
 use crate::engine::{Session, SessionOptions};
+use crate::store::Database;
 use statements::{Dialect, statement};
 
 /// Statements of every test run.
@@ -68,7 +68,12 @@ impl Random {
 type Way = (&'static str, Session, SessionContext);
 
 fn ways(folder: &Path) -> Vec<Way> {
-    let session = |threads| open_with(folder, SessionOptions { threads: Some(threads), memory_limit: None });
+    // They share the files that scans read: a plan of one runs in the others.
+    let database = Database::open(folder.join("db")).unwrap();
+    let session = |threads| {
+        let options = SessionOptions { threads: Some(threads), memory_limit: None };
+        Session::open(database.clone(), options).unwrap()
+    };
     let mut ways: Vec<Way> = Vec::new();
     for (name, threads, batch) in
         [("1 thread", 1, 8192), ("2 threads", 2, 24), ("3 threads", 3, 64), ("8 threads", 8, 16)]
