@@ -219,15 +219,30 @@ pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
+/// The same, where the encoding of a text that is neither was told.
+pub fn decoded_from(bytes: &[u8], stated: Option<Encoding>) -> Cow<'_, str> {
+    let stated = stated.filter(|_| Encoding::detect(bytes).is_none() && std::str::from_utf8(bytes).is_err());
+    let Some(encoding) = stated else { return decoded(bytes) };
+    let mut text = Transcoder::new(Some(encoding));
+    text.feed(bytes);
+    Cow::Owned(String::from_utf8_lossy(&text.decoded).into_owned())
+}
+
+/// The length of an escape as in [`escaped`] at the begin of a text; 0 if there is none.
+pub fn escape(text: &[u8]) -> usize {
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    match text {
+        [b'\\', b'x', b'8' | b'9' | b'a'..=b'f', last, ..] if is_digit(last) => 4,
+        _ => 0,
+    }
+}
+
 /// The finding about such bytes.
 pub const NOT_UTF8: &str = "bytes that are no UTF-8 are written as \\x and two digits (--encoding windows-1252 or latin-1 reads them)";
 
 /// True for a text in which bytes were escaped, or replaced by a program before.
 pub fn shows_other_bytes(text: &str) -> bool {
-    let is_escape = |(at, _): (usize, &str)| {
-        let digits = text.as_bytes().get(at + 2..at + 4).unwrap_or_default();
-        matches!(digits, [b'8' | b'9' | b'a'..=b'f', b'0'..=b'9' | b'a'..=b'f'])
-    };
+    let is_escape = |(at, _): (usize, &str)| escape(text.as_bytes().get(at..).unwrap_or_default()) > 0;
     text.contains(char::REPLACEMENT_CHARACTER) || text.match_indices("\\x").any(is_escape)
 }
 

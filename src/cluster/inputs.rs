@@ -17,6 +17,7 @@ pub(crate) struct Inputs {
     pub over: Description,
     format: Option<String>,
     encoding: Option<String>,
+    allow_outside: bool,
     of_formats: Vec<(String, Vec<String>)>,
     time_scale: Option<String>,
     map: bool,
@@ -31,6 +32,7 @@ impl Inputs {
             over: over.clone(),
             format: options.format.map(|format| format.info().name.to_owned()),
             encoding: options.encoding.map(|encoding| encoding.as_str().to_owned()),
+            allow_outside: options.allow_outside,
             of_formats: options
                 .of_formats
                 .names()
@@ -65,6 +67,7 @@ impl Inputs {
             strict: self.strict,
             format,
             encoding: self.encoding.as_deref().and_then(Encoding::parse),
+            allow_outside: self.allow_outside,
             of_formats,
             described: self.described,
             digest: self.digest,

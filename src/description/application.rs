@@ -3,11 +3,12 @@
 
 use super::orti::{Oil, Orti, OsHeader, Symbols};
 use super::profile::Profile;
-use crate::encoding::decoded;
+use crate::encoding::{Encoding, decoded_from};
 use crate::error::{Error, Result};
 use crate::time::TimeScale;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::Path;
 
 /// The traced application: the description of a recording (o and l of the thesis, equation 4.6).
@@ -76,13 +77,21 @@ pub struct SetupFile {
 /// Maximum size: no ORTI, header or name list is larger.
 const MAX_FILE: u64 = 64 << 20;
 
-/// Reads a file that a description names.
-pub(super) fn read_file(base: &Path, path: &str) -> Result<SetupFile> {
+/// Reads a file that a description names; `encoding`, if it was told, is that of a text that is not UTF-8.
+pub(super) fn read_file(base: &Path, path: &str, encoding: Option<Encoding>) -> Result<SetupFile> {
     let full = base.join(path);
-    let size = std::fs::metadata(&full).map_err(|e| Error::io("read", &full, e))?.len();
-    if size > MAX_FILE {
-        return Err(Error::input(format!("{size} bytes are too many for a description file")).at(&full));
+    let io = |e| Error::io("read", &full, e);
+    // A pipe may never have an end; those of a shell, `<(…)`, are what the user wrote.
+    if !std::fs::metadata(&full).map_err(io)?.is_file() && !full.starts_with("/dev") {
+        return Err(Error::input("a description file is expected, and this is no file").at(&full));
     }
-    let bytes = std::fs::read(&full).map_err(|e| Error::io("read", &full, e))?;
-    Ok(SetupFile { path: path.to_owned(), text: decoded(&bytes).into_owned() })
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(&full).map_err(io)?;
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(io)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(
+            Error::input(format!("more than {MAX_FILE} bytes are too many for a description file")).at(&full)
+        );
+    }
+    Ok(SetupFile { path: path.to_owned(), text: decoded_from(&bytes, encoding).into_owned() })
 }

@@ -19,6 +19,8 @@ pub struct Plan {
     pub base: PathBuf,
     /// Its inputs.
     pub inputs: Vec<PlannedInput>,
+    /// A file outside of its folder that its description names; the user may not know of it.
+    pub outside: Option<PathBuf>,
     /// Its format, if a description or the names of files tell; else it is recognised by content.
     pub format: Option<&'static dyn TraceFormat>,
 }
@@ -51,11 +53,15 @@ pub fn plan(
     for input in inputs {
         if input.is_dir() {
             let file = input.join("recording.toml");
-            let description = if file.is_file() { read(&file)? } else { from_folder(input)? };
-            plans.push(named(description, input, over)?);
+            let described = file.is_file();
+            let description = if described { read(&file)? } else { from_folder(input)? };
+            let outside = if described { outside(&description, input) } else { None };
+            plans.push(Plan { outside, ..named(description, input, over)? });
         } else if input.extension().is_some_and(|e| e == "toml") {
             let base = input.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            plans.push(named(read(input)?, base, over)?);
+            let description = read(input)?;
+            let outside = outside(&description, base);
+            plans.push(Plan { outside, ..named(description, base, over)? });
         } else if !input.exists() && input.as_os_str() != "-" {
             return Err(Error::input(format!("'{}' does not exist", input.display())).hint(
                 "give a recording folder, a recording.toml, a BTF file, or export files *_data.csv and *_func.csv",
@@ -73,6 +79,7 @@ pub fn plan(
                 description,
                 base: ".".into(),
                 inputs: vec![PlannedInput { name: file, path, part: None, time_offset: None }],
+                outside: None,
                 format: None,
             });
         }
@@ -96,6 +103,18 @@ pub fn plan(
 
 fn read(file: &Path) -> Result<Description> {
     Description::parse(&read_text(file)?, file)
+}
+
+/// The first file that a description names and that is not below its folder.
+fn outside(description: &Description, base: &Path) -> Option<PathBuf> {
+    let found = |path: &Path| std::fs::canonicalize(path);
+    let named = description.named_files().filter(|name| *name != "-").map(|name| base.join(name));
+    // What does not exist is told when it is opened.
+    let mut named = named.filter(|file| match (found(base), found(file)) {
+        (Ok(base), Ok(file)) => !file.starts_with(base),
+        _ => false,
+    });
+    named.next()
 }
 
 fn from_folder(folder: &Path) -> Result<Description> {
@@ -161,7 +180,7 @@ fn named(mut description: Description, base: &Path, over: &Description) -> Resul
     }
     if over.idle_tasks != NameList::default() {
         // The last pattern that matches decides: those of the command line come last.
-        let all = [d.idle_tasks.read(base)?, over.idle_tasks.read(base)?].concat();
+        let all = [d.idle_tasks.read(base, None)?, over.idle_tasks.read(base, None)?].concat();
         d.idle_tasks = NameList::Names(all);
     }
     d.labels.extend(over.labels.clone());
@@ -194,7 +213,7 @@ fn named(mut description: Description, base: &Path, over: &Description) -> Resul
         inputs.iter().filter_map(|i| i.part.as_ref()).any(|part| format.info().roles.contains(&part.role))
     };
     let format = FORMATS.iter().find(reads).copied();
-    Ok(Plan { name: checked(name)?, description, base: base.to_path_buf(), inputs, format })
+    Ok(Plan { name: checked(name)?, description, base: base.to_path_buf(), inputs, outside: None, format })
 }
 
 fn inputs_of(description: &Description, base: &Path) -> Vec<PlannedInput> {

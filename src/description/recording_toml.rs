@@ -1,6 +1,8 @@
 //! `recording.toml`: the keys of a recording and their meaning. Not the files it names.
 
 use super::application::read_file;
+use super::profile::Profile;
+use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::options::OptionValues;
 use serde::{Deserialize, Serialize};
@@ -104,12 +106,12 @@ pub enum NameList {
 }
 
 impl NameList {
-    /// The names; a file is relative to `base`.
-    pub(crate) fn read(&self, base: &Path) -> Result<Vec<String>> {
+    /// The names; a file is relative to `base`, and in `encoding` if it is not UTF-8.
+    pub(crate) fn read(&self, base: &Path, encoding: Option<Encoding>) -> Result<Vec<String>> {
         match self {
             Self::Names(names) => Ok(names.clone()),
             Self::File { file } => {
-                let text = read_file(base, file)?.text;
+                let text = read_file(base, file, encoding)?.text;
                 let lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
                 Ok(lines.map(str::to_owned).collect())
             }
@@ -187,6 +189,22 @@ impl Description {
             ..Self::default()
         };
         like.options_under(given)
+    }
+
+    /// All files that it names, relative to its folder.
+    pub(super) fn named_files(&self) -> impl Iterator<Item = &str> {
+        let lists = [&self.runnables, &self.signals, &self.category1_isrs, &self.idle_tasks];
+        let lists = lists.into_iter().filter_map(|list| match list {
+            NameList::File { file } => Some(file),
+            NameList::Names(_) => None,
+        });
+        let profile = self.os.as_ref().filter(|os| Profile::shipped(os).is_none());
+        let of_cores = self.core.iter().flat_map(|core| {
+            let inputs = core.inputs().map(|(_, file)| file);
+            let files = [&core.orti, &core.os_header, &core.symbols].into_iter().flatten();
+            inputs.chain(files.chain(core.oil.paths()).map(String::as_str))
+        });
+        profile.into_iter().chain(self.oil.paths()).chain(lists).map(String::as_str).chain(of_cores)
     }
 
     /// What types cannot express: every core once, every file once.

@@ -8,6 +8,7 @@ use super::profile::{Profile, SHIPPED};
 use super::recording_toml::{Description, FileList, NameList};
 use crate::description::orti::{Finding, Oil, Orti, OsHeader, Symbols};
 use crate::diagnostics::{Diagnostic, Log};
+use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::time::TimeScale;
 use serde::{Deserialize, Serialize};
@@ -36,16 +37,18 @@ pub struct StoredSetup {
 }
 
 impl StoredSetup {
-    /// Reads every file that `plan` names, except the trace data.
+    /// Reads every file that `plan` names, except the trace data; `encoding` is that of those that are not
+    /// UTF-8, if it was told.
     ///
     /// # Errors
     /// A file that is missing or far too large; an unknown mapping profile.
-    pub fn read(plan: &Plan) -> Result<Self> {
+    pub fn read(plan: &Plan, encoding: Option<Encoding>) -> Result<Self> {
         let d: &Description = &plan.description;
-        let list = |list: &NameList| list.read(&plan.base);
-        let file = |path: &Option<String>| path.as_deref().map(|p| read_file(&plan.base, p)).transpose();
+        let list = |list: &NameList| list.read(&plan.base, encoding);
+        let file =
+            |path: &Option<String>| path.as_deref().map(|p| read_file(&plan.base, p, encoding)).transpose();
         let files = |list: &FileList| {
-            list.paths().iter().map(|p| read_file(&plan.base, p)).collect::<Result<Vec<_>>>()
+            list.paths().iter().map(|p| read_file(&plan.base, p, encoding)).collect::<Result<Vec<_>>>()
         };
         let mut cores = Vec::new();
         for core in &d.core {
@@ -63,7 +66,7 @@ impl StoredSetup {
                 let shipped = SHIPPED.map(|(n, _)| n).join(", ");
                 let hint =
                     format!("'{os}' is neither a shipped mapping profile ({shipped}) nor a readable file");
-                Some(read_file(&plan.base, os).map_err(|e| e.hint(hint))?.text)
+                Some(read_file(&plan.base, os, encoding).map_err(|e| e.hint(hint))?.text)
             }
             _ => None,
         };

@@ -112,12 +112,20 @@ pub(super) fn rewritten(text: &str, sql: &str) -> Option<Rewritten> {
         let hint = "for numbers of rows: SELECT …, unnest(range(1, n + 1)) AS x FROM …";
         return of(message, token(sql, is_series), hint);
     }
-    if text.contains("Projections require unique expression names") {
+    let is_twice = text.contains("Projections require unique expression names");
+    let same = between("and unqualified field name ", " which would be ambiguous");
+    let twice = text.split_once("contains duplicate unqualified field name ").map(|(_, name)| name);
+    let same = same.or(twice);
+    if (is_twice || same.is_some()) && groups_by_cast(sql) {
+        let message = "two columns of GROUP BY differ by a CAST alone, which the engine cannot tell apart";
+        return of(message.into(), token(sql, is_group), BY_CAST);
+    }
+    if is_twice {
         let name = between("the expression \"", "\" at position").unwrap_or_default();
         let name = name.rsplit('.').next().unwrap_or(name);
         return of(same_names(name), second(sql, name), ANOTHER_NAME);
     }
-    if let Some(name) = between("and unqualified field name ", " which would be ambiguous") {
+    if let Some(name) = same {
         let name = name.trim_matches('"');
         return of(same_names(name), second(sql, name), ANOTHER_NAME);
     }
@@ -141,6 +149,20 @@ pub(super) fn rewritten(text: &str, sql: &str) -> Option<Rewritten> {
 }
 
 const ANOTHER_NAME: &str = "give one of them another name: AS …";
+
+const BY_CAST: &str = "write CAST(…) + 0 for a number, or CAST(…) || '' for a text";
+
+fn is_group(token: &Token) -> bool {
+    matches!(token, Token::Word(word) if word.value.eq_ignore_ascii_case("GROUP"))
+}
+
+fn groups_by_cast(sql: &str) -> bool {
+    let is_cast = |token: &Token| match token {
+        Token::Word(word) => ["CAST", "TRY_CAST"].iter().any(|cast| word.value.eq_ignore_ascii_case(cast)),
+        other => *other == Token::DoubleColon,
+    };
+    !places(sql, is_group).is_empty() && !places(sql, is_cast).is_empty()
+}
 
 fn same_names(name: &str) -> String {
     match name.contains(['(', ')', ' ']) || name.is_empty() {

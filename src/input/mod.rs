@@ -311,12 +311,12 @@ impl Source {
     /// The error of a failed read: a refusal of the system, or damage inside a compressed file.
     fn reading_failed(&self, error: io::Error) -> Error {
         match self.decoder.compression() {
-            Some(name) if error.raw_os_error().is_none() => {
-                Error::input(format!("the {name} data are damaged or end too early"))
-                    .at(&self.path)
-                    .because(error)
-                    .hint(format!("test the file with '{name} -t', and copy it again"))
-            }
+            Some(name) if error.raw_os_error().is_none() => Error::input(format!(
+                "the {name} data are damaged, end too early, or are followed by something else"
+            ))
+            .at(&self.path)
+            .because(error)
+            .hint(format!("test the file with '{name} -t', and copy it again")),
             _ => Error::io("read", &self.path, error),
         }
     }

@@ -108,12 +108,17 @@ pub(super) fn one(
             ))
             .hint(format!("if it is the next piece of the same trace: --continue {name}")));
     }
+    if let Some(file) = plan.outside.as_ref().filter(|_| !options.allow_outside) {
+        return Err(Error::input(format!("'{}' is outside of the folder of the recording", file.display()))
+            .at(&plan.base)
+            .hint("the description names it; copy it into the folder, or allow it: --allow-outside"));
+    }
     let mut opened = recognise::open(plan, options, scale)?;
     let format = opened.format;
     let mut log = Log::default();
     // A recording of software events is mapped according to its description.
     let is_of_software = SOFTWARE_EVENTS.iter().any(|table| format.info().fills(table));
-    let described = is_of_software.then(|| StoredSetup::read(plan)).transpose()?;
+    let described = is_of_software.then(|| StoredSetup::read(plan, options.encoding)).transpose()?;
     if options.map && continued.is_none() && described.as_ref().is_some_and(|setup| setup.os.is_none()) {
         log.push(Diagnostic {
             source: name.to_owned(),
@@ -139,7 +144,7 @@ pub(super) fn one(
     let streams = opened.streams(&values, scale)?;
     let total: Option<u64> = streams.iter().map(|s| s.input.source.progress().1).sum();
     control.begin(format!("reading {name}"), total.unwrap_or(0));
-    let more_idle_tasks = plan.description.idle_tasks.read(&plan.base)?;
+    let more_idle_tasks = plan.description.idle_tasks.read(&plan.base, options.encoding)?;
     let patterns = more_idle_tasks.clone();
     let idle_tasks = IdleTasks::new(Profile::generic()?.idle_tasks.iter().chain(&more_idle_tasks));
     let after = continued.as_ref().map(|c| &c.after);

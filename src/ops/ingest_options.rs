@@ -44,6 +44,8 @@ pub struct Options {
     pub format: Option<&'static dyn TraceFormat>,
     /// How text inputs are encoded; told by content when `None`: UTF-8 or UTF-16.
     pub encoding: Option<Encoding>,
+    /// Descriptions may name files outside of their folders, by any path.
+    pub allow_outside: bool,
     /// Options of the formats.
     pub of_formats: OptionValues,
     /// Cores, names or an operating system were given in addition to descriptions: only exports of a probe
@@ -68,6 +70,7 @@ impl Default for Options {
             formats: FORMATS,
             format: None,
             encoding: None,
+            allow_outside: false,
             of_formats: OptionValues::default(),
             described: false,
             keep: None,

@@ -20,6 +20,7 @@ use crate::input::{Buffer, Piece, Provenance, Source, Used};
 use crate::pipeline::{Pipeline, Sink, Transform, fan_out};
 use crate::schema::{TableSpec, tables};
 use crate::store::{StagedFile, Transaction};
+use crate::time::TimeScale;
 use arrow::array::RecordBatch;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -114,8 +115,9 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
         }
         let provenance = read_chunks(pipeline, input.source, (control, threads), &mut *reader, &mut out)?;
         out.note_end();
-        let ending = reader.finish(&mut out)?;
-        refuse_times(&out.log, out.counts, &input.path)?;
+        let ending = reader.finish(&mut out);
+        refuse_times(&out.log, out.counts, &input.path, locked(target.tx)?.time_scale())?;
+        let ending = ending?;
         out.note_end();
         if out.counts.rows == 0 {
             out.find(None, Severity::Warning, "no-events", target.format.info().no_events);
@@ -165,14 +167,14 @@ fn of_input(source: &str, severity: Severity, code: &'static str, message: Strin
 const TIME_OVERFLOW: &str = "time-overflow";
 
 /// Refuses an input most of whose times do not fit: what is left of it would be no trace.
-fn refuse_times(log: &Log, counts: Counts, path: &Path) -> Result<()> {
+fn refuse_times(log: &Log, counts: Counts, path: &Path, scale: TimeScale) -> Result<()> {
     let cut = log.count_of(TIME_OVERFLOW);
     if cut == 0 || cut <= counts.rows {
         return Ok(());
     }
     Err(Error::input("most times do not fit 64 bits in the time scale of the database")
         .at(path)
-        .hint("nothing was written; use another database, which counts in ns: --time-scale ns"))
+        .hint(scale.hint_if_too_fine()))
 }
 
 /// Refuses an input whose duration does not fit: no time between two of its events would be true.

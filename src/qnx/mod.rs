@@ -25,5 +25,6 @@ pub use subject::subject;
 pub use text::{c_string, is_print, text};
 pub use version::{Flavour, Version};
 pub use vocabulary::{
-    Entry, UNKNOWN, entry, event_name, event_names, event_number, fields, is_failure, name_of_event,
+    Entry, LATER_CALLS, UNKNOWN, entry, event_name, event_names, event_number, fields, is_failure,
+    name_of_event,
 };

@@ -13,6 +13,10 @@ const EVENTS: &str = include_str!("spec/events.tsv");
 /// The name of an event that no table has.
 pub const UNKNOWN: &str = "UNKNOWN";
 
+/// A call of a later system whose number is that of another call here has this number, and its own is added.
+/// No call has one so high.
+pub const LATER_CALLS: u16 = 0x100;
+
 /// The description of an event of a class in a version.
 #[derive(Debug, Clone, Default)]
 pub struct Entry {

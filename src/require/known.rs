@@ -7,6 +7,7 @@ use crate::engine::Session;
 use crate::error::{ErrorKind, Result, did_you_mean};
 use crate::schema::tables;
 use crate::selection::kinds::{Kinds, described, described_only};
+use crate::selection::pattern;
 use crate::selection::steps::{
     StepNames, mark_silent, recordings_of_entity, recordings_with, sentence, silent,
 };
@@ -146,7 +147,9 @@ impl Lookup<'_> {
     fn missing(&self, name: &str) -> Result<Option<Missing>> {
         let measured = self.measured()?;
         let is_chain = |name: &str| self.session.given_chains().iter().any(|chain| chain.name == name);
-        if measured.contains(name) || is_chain(name) {
+        // A name that cores or control units share (rules I9 and O10 of docs/mapping.md).
+        let is_shared = || measured.iter().any(|process| pattern::fits_on_core(name, process));
+        if measured.contains(name) || is_chain(name) || is_shared() {
             return Ok(None);
         }
         let described = self.described()?;

@@ -43,19 +43,18 @@ impl Selection {
         check_types(session, recording, &self.types)
     }
 
-    /// Names in addition the processes that are handlers of a name that cores share: BTF has one name for
-    /// them (rule I9 of docs/mapping.md).
+    /// Names in addition the processes of a name that cores or control units share, such as `Core_0.NAME`
+    /// (rules I9 and O10 of docs/mapping.md).
     ///
     /// # Errors
     /// Those of a query.
     pub(crate) fn with_handlers(&self, session: &Session, recording: &str) -> Result<Self> {
         let mut all = self.clone();
         if !all.entities.is_empty() {
-            let sql =
-                "SELECT DISTINCT process FROM process_instance WHERE recording = $recording AND type = 'I'";
-            let mut handlers = session.names(sql, &[("recording", recording.into())])?;
-            handlers.retain(|isr| self.entities.iter().any(|word| pattern::fits_on_core(word, isr)));
-            all.entities.extend(handlers);
+            let sql = "SELECT DISTINCT process FROM process_instance WHERE recording = $recording";
+            let mut processes = session.names(sql, &[("recording", recording.into())])?;
+            processes.retain(|process| self.entities.iter().any(|word| pattern::fits_on_core(word, process)));
+            all.entities.extend(processes);
         }
         Ok(all)
     }
@@ -78,8 +77,13 @@ impl Selection {
         let of = |sql: &str| session.names(sql, &[("recording", recording.into())]);
         let processes =
             of("SELECT DISTINCT process FROM process_instance WHERE recording = $recording AND type = 'I'")?;
-        let events =
-            of("SELECT DISTINCT entity FROM entity WHERE recording = $recording AND type = 'I' AND occurs")?;
+        let events = of(
+            "SELECT DISTINCT entity FROM entity WHERE recording = $recording AND type IN ('T', 'I') AND occurs",
+        )?;
+        let is_shared = |name: &&String| {
+            self.entities.iter().any(|word| !events.contains(word) && pattern::fits_on_core(word, name))
+        };
+        all.entities.extend(events.iter().filter(is_shared).cloned());
         let is_asked = |process: &&String| self.entities.iter().any(|word| pattern::fits(word, process));
         for process in processes.iter().filter(is_asked).filter(|process| !events.contains(process)) {
             let Some(name) = events.iter().find(|name| pattern::fits_on_core(name, process)) else {
@@ -118,8 +122,11 @@ pub(crate) fn check_names(session: &Session, recording: &str, names: &[String]) 
             found = found || !session.names(&sql, &params)?.is_empty();
         }
         if !found {
-            let error = Error::usage(without(recording, name));
             let known = known_names(session, recording)?;
+            if known.iter().any(|known| pattern::fits_on_core(name, known)) {
+                continue;
+            }
+            let error = Error::usage(without(recording, name));
             return Err(error.hint_near(name, known.iter().map(String::as_str), |_| {
                 "`SELECT DISTINCT target_type, target FROM btf_event` lists the entities".to_owned()
             }));

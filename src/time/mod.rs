@@ -28,6 +28,19 @@ impl TimeScale {
     /// All scales, finest first.
     pub(crate) const ALL: [Self; 5] = [Self::Ps, Self::Ns, Self::Us, Self::Ms, Self::S];
 
+    /// What to do when the times of an input do not fit 64 bits of this scale.
+    pub(crate) fn hint_if_too_fine(self) -> String {
+        let coarser = Self::ALL.into_iter().find(|scale| scale.decimals() < self.decimals());
+        match coarser.map(Self::as_str) {
+            Some(coarser) => {
+                format!(
+                    "nothing was written; use another database, which counts in {coarser}: --time-scale {coarser}"
+                )
+            }
+            None => "nothing was written; no database counts in more than seconds".to_owned(),
+        }
+    }
+
     /// The symbol of the unit in ASCII: `ps`, `ns`, `us`, `ms`, `s`.
     pub fn as_str(self) -> &'static str {
         match self {

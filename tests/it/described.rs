@@ -72,6 +72,90 @@ fn entities_of_control_units_have_the_names_of_their_events() {
         "e2_Core_0.SPIN_U,e2/eecfg_cpu0.h",
     ];
     assert_eq!(csv(&bench, locks), expected);
+    // A resource and a handler of both, with what their descriptions say.
+    let own = "SELECT type, entity, priority, file FROM entity WHERE type IN ('I', 'SEM') AND recording = \
+               'resources' AND (entity LIKE '%RES_L' OR entity LIKE '%timer_handler') ORDER BY type, entity";
+    let expected = |unit: &str| {
+        [
+            format!("I,{unit}_Core_0.EE_tc_system_timer_handler,,{unit}/system_cpu0.orti"),
+            format!("SEM,{unit}_Core_0.RES_L,,{unit}/system_cpu0.orti"),
+        ]
+    };
+    let mut expected = [expected("e1"), expected("e2")].concat();
+    expected.sort();
+    assert_eq!(csv(&bench, own), expected);
+}
+
+/// A name that two control units have stands for the processes of both, in every command.
+#[test]
+fn a_bare_name_is_that_of_all_control_units() {
+    let bench = Bench::new();
+    for unit in ["e1", "e2"] {
+        copy_dir(&root().join("tests/data/erika2/resources"), &bench.path().join("r").join(unit));
+    }
+    let core = |unit: &str| {
+        format!(
+            "[[core]]\nname = \"{unit}_Core_0\"\necu = \"{unit}\"\ndata = \"{unit}/core0_data.csv\"\norti = \
+             \"{unit}/system_cpu0.orti\"\nsymbols = \"{unit}/symbols.tsv\"\n"
+        )
+    };
+    bench.write("r/recording.toml", format!("os = \"erika2\"\n{}{}", core("e1"), core("e2")));
+    bench.ok(&["ingest", "x.db", "r", "-q"]);
+    let processes = "SELECT process FROM process_instance WHERE process LIKE 'e1%' AND complete LIMIT 1";
+    let process = csv(&bench, processes).remove(0);
+    let name = process.strip_prefix("e1_Core_0.").unwrap();
+    let both = |text: &str| ["e1", "e2"].iter().all(|unit| text.contains(&format!("{unit}_Core_0.{name}")));
+    let metrics = bench.ok(&["metrics", "x.db", "ResponseTime", "--entity", name]).stdout;
+    assert!(both(&metrics), "{metrics}");
+    bench.ok(&["export", "x.db", "--entity", name, "-o", "x.btf", "-q"]);
+    let slice = std::fs::read_to_string(bench.path().join("x.btf")).unwrap();
+    assert!(both(&slice), "{slice}");
+    bench.ok(&["plot", "x.db", "--entity", name, "-o", "x.svg", "-q"]);
+    let picture = std::fs::read_to_string(bench.path().join("x.svg")).unwrap();
+    assert!(both(&picture), "the picture has both");
+    bench.write("limits.toml", format!("[[deadline]]\nentity = \"{name}\"\ndeadline = \"20s\"\n"));
+    let checked = bench.ok(&["check", "x.db", "--requirements", "limits.toml"]).stdout;
+    assert!(both(&checked), "{checked}");
+}
+
+/// A recording from elsewhere could name any file of the machine.
+#[test]
+fn a_description_names_no_files_outside_of_its_folder() {
+    let bench = Bench::new();
+    copy_dir(&root().join("tests/data/erika2/resources"), &bench.path().join("r"));
+    bench.write("secret.txt", "PASSWORD\n");
+    let head = "os = \"erika2\"\n";
+    let core = "[[core]]\nname = \"Core_0\"\ndata = \"core0_data.csv\"\n";
+    let secret = bench.path().join("secret.txt");
+    let (secret, list) = (secret.display(), "runnables = { file = ");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(bench.path().join("secret.txt"), bench.path().join("r/link.txt")).unwrap();
+    for text in [
+        format!("{head}{list}\"{secret}\" }}\n{core}"),
+        format!("{head}{list}\"../secret.txt\" }}\n{core}"),
+        format!("{head}{list}\"link.txt\" }}\n{core}"),
+        format!("{head}{core}orti = \"{secret}\"\n"),
+        format!("{head}{core}oil = [\"../secret.txt\"]\n"),
+        format!("os = \"../secret.txt\"\n{core}"),
+        format!("{head}[[core]]\nname = \"Core_0\"\ndata = \"{secret}\"\n"),
+    ] {
+        bench.write("r/recording.toml", &text);
+        let run = bench.run(&["ingest", "x.db", "r"]);
+        assert_eq!(run.code, Some(1), "{text}");
+        assert!(run.stderr.contains("is outside of the folder of the recording"), "{}", run.stderr);
+        assert!(run.stderr.contains("--allow-outside"), "{}", run.stderr);
+        assert!(!bench.path().join("x.db").exists(), "{text}");
+    }
+    bench.write("r/recording.toml", format!("{head}{list}\"../secret.txt\" }}\n{core}"));
+    bench.ok(&["ingest", "x.db", "r", "--allow-outside", "--no-map", "-q"]);
+    // Such a file has no end.
+    bench.write("r/recording.toml", format!("{head}{list}\"/dev/zero\" }}\n{core}"));
+    let run = bench.run(&["ingest", "x.db", "r", "--allow-outside", "--name", "zero"]);
+    assert!(run.code == Some(1) && run.stderr.contains("too many for a description file"), "{}", run.stderr);
+    // What the user names himself is no matter of the description.
+    bench.write("r/recording.toml", format!("{head}{core}"));
+    let of_user = format!("name=Core_0,symbols={}", bench.path().join("secret.txt").display());
+    bench.ok(&["ingest", "x.db", "r", "--name", "told", "--core", &of_user, "--no-map", "-q"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Inputs in other encodings, line ends and packings: read as what they are, or refused with the next step.
 
-use crate::support::Bench;
+use crate::support::{Bench, copy_dir, root};
 use std::io::Write as _;
 
 const BTF: &str = "#version 2.1.5\n#creator Müller\n#timeScale ns\n100,STI_A,0,T,Öl,0,activate\n\
@@ -109,6 +109,31 @@ fn names_in_other_encodings_are_read_on_request_and_never_one() {
     assert_eq!(value(&bench, "SELECT DISTINCT variable FROM data_event ORDER BY 1"), "\\xc4l;\\xd6l");
 }
 
+/// In an ORTI file, too, so that a task is the one that its events name; with its own characters on request.
+#[test]
+fn names_of_a_description_in_another_encoding_are_those_of_the_trace() {
+    let bench = Bench::new();
+    let folder = root().join("tests/data/erika2/events");
+    copy_dir(&folder, &bench.path().join("r"));
+    for file in ["core0_data.csv", "core0_func.csv", "system_cpu0.orti", "eecfg_cpu0.h"] {
+        let text = std::fs::read_to_string(folder.join(file)).unwrap();
+        bench.write(&format!("r/{file}"), latin1(&text.replace("T_E", "T_Öl")));
+    }
+    let tasks = "SELECT DISTINCT process FROM process_state WHERE process LIKE 'T\\_%l'";
+    bench.ok(&["ingest", "t.db", "r", "-q"]);
+    assert_eq!(value(&bench, tasks), "T_\\xd6l");
+    for encoding in ["latin-1", "windows-1252"] {
+        let bench = Bench::new();
+        copy_dir(&folder, &bench.path().join("r"));
+        for file in ["core0_data.csv", "core0_func.csv", "system_cpu0.orti", "eecfg_cpu0.h"] {
+            let text = std::fs::read_to_string(folder.join(file)).unwrap();
+            bench.write(&format!("r/{file}"), latin1(&text.replace("T_E", "T_Öl")));
+        }
+        bench.ok(&["ingest", "t.db", "r", "-q", "--encoding", encoding]);
+        assert_eq!(value(&bench, tasks), "T_Öl");
+    }
+}
+
 #[test]
 fn lines_may_end_with_carriage_returns() {
     for (name, text, sql, expected) in [
@@ -214,6 +239,13 @@ fn scientific_notation_is_explained() {
             assert!(run.stderr.contains(word), "no '{word}' in {}", run.stderr);
         }
     }
+    // The first times only, so that no column looks like the time.
+    bench.write(
+        "core0_data.csv",
+        "-4,3.0E-08,\"x\",\"wr-data\",01\n-3,4.0E-08,\"x\",\"wr-data\",01\n-2,0.5,\"x\",\"wr-data\",02\n",
+    );
+    let run = bench.run(&["ingest", "t.db", "core0_data.csv", "--name", "n"]);
+    assert!(run.code == Some(1) && run.stderr.contains("scientific notation"), "{}", run.all());
     // One such cell costs one row.
     bench.write(
         "core0_data.csv",

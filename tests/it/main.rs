@@ -56,6 +56,7 @@ mod terminal;
 mod tidy;
 mod tour;
 mod toy;
+mod trust;
 mod typed_columns;
 mod typed_sql;
 mod with_state;

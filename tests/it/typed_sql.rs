@@ -234,6 +234,16 @@ fn errors_have_a_next_step() {
             "two columns of a SELECT are named 'begin_at'",
             "AS",
         ),
+        (
+            "SELECT instance AS a, CAST(instance AS DOUBLE) AS b, count(*) FROM process_instance GROUP BY 1, 2",
+            "two columns of GROUP BY differ by a CAST alone",
+            "+ 0",
+        ),
+        (
+            "SELECT count(*) FROM process_state GROUP BY (begin_at / 10)::INT, begin_at / 10",
+            "two columns of GROUP BY differ by a CAST alone",
+            "+ 0",
+        ),
         ("SELECT [1, 2, 3][2:]", "both ends (line 1", "array_slice"),
         ("SELECT 1 / 0", "divided by 0 (line 1", "nullif"),
         ("SELECT * FROM process_instance p, generate_series(1, p.instance)", "argument 2", "unnest"),

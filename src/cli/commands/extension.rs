@@ -20,6 +20,8 @@ enum Content {
     OtherPicture,
     Compressed,
     Database,
+    /// Text and pictures in pages.
+    Document,
     /// Tables or traces in a format that btfdb does not write.
     OtherData(Instead),
 }
@@ -56,6 +58,7 @@ fn content(extension: &str) -> Option<Content> {
             Some(Content::OtherData(Instead::Csv))
         }
         "pb" | "proto" | "perfetto" | "vcd" | "ctf" => Some(Content::OtherData(Instead::Perfetto)),
+        "doc" | "docx" | "odt" | "rtf" | "ppt" | "pptx" | "odp" | "tex" => Some(Content::Document),
         "xls" | "xlsx" | "ods" => Some(Content::Spreadsheet),
         "jpg" | "jpeg" | "gif" | "bmp" | "webp" | "tif" | "tiff" | "eps" | "ps" | "pdf"
             if PictureFormat::of_file(Path::new(&format!("a.{extension}"))).is_none() =>
@@ -102,6 +105,17 @@ pub(in crate::cli) fn of_export(path: &Path) -> Result<Option<&'static dyn Expor
     }
 }
 
+/// Whether a model can have this name.
+///
+/// # Errors
+/// [`crate::error::ErrorKind::Usage`] for an extension of something else.
+pub(in crate::cli) fn of_model(path: &Path) -> Result<()> {
+    match (extension(path).as_str(), content(&extension(path))) {
+        ("toml", _) | (_, None) => Ok(()),
+        (_, Some(other)) => Err(refused(path, other, "`btfdb model` writes .toml")),
+    }
+}
+
 fn refused(path: &Path, content: Content, here: &str) -> Error {
     let hint = match content {
         Content::Result(format) => format!(
@@ -119,6 +133,9 @@ fn refused(path: &Path, content: Content, here: &str) -> Error {
         Content::Compressed => {
             let plain = path.with_extension("");
             format!("files are written uncompressed: -o {}, then compress it", plain.display())
+        }
+        Content::Document => {
+            "documents take in pictures (`btfdb plot`) and tables (.md and .csv of `btfdb query`)".into()
         }
         Content::Database => "only `btfdb ingest` makes databases".into(),
         Content::OtherData(Instead::Arrow) => {
@@ -158,6 +175,7 @@ mod tests {
             ("q.db", "ingest"),
             ("q.pb", ".pftrace"),
             ("q.h5", ".csv"),
+            ("q.docx", "documents"),
         ] {
             assert!(result(name).unwrap_err().contains(word), "{name}");
         }
@@ -178,6 +196,12 @@ mod tests {
             ("y.feather", ".arrow"),
         ] {
             assert!(export(name).unwrap_err().contains(word), "{name}");
+        }
+        let model = |name: &str| of_model(Path::new(name)).map_err(|e| e.hints().join(" "));
+        assert_eq!((model("m.toml"), model("m"), model("m.txt")), (Ok(()), Ok(()), Ok(())));
+        for (name, word) in [("m.svg", "plot"), ("m.json", "query"), ("m.yaml", ".toml"), ("m.btf", "export")]
+        {
+            assert!(model(name).unwrap_err().contains(word), "{name}");
         }
     }
 }

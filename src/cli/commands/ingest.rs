@@ -57,6 +57,10 @@ pub struct IngestArgs {
     /// Encoding of text inputs; auto tells UTF-8 and UTF-16 by content.
     #[arg(long, value_name = "ENCODING", value_parser = encoding_parser(), default_value = "auto")]
     pub encoding: String,
+    /// Read files outside of the folder of a recording, too, when its recording.toml names them. A recording
+    /// from elsewhere could name any file of this machine.
+    #[arg(long)]
+    pub allow_outside: bool,
     /// Store software events only.
     #[arg(long)]
     pub no_map: bool,
@@ -155,6 +159,7 @@ pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
         strict: args.strict,
         format,
         encoding: Encoding::parse(&args.encoding),
+        allow_outside: args.allow_outside,
         of_formats: args.of_formats.values.clone(),
         described: over
             != Description {

@@ -2,6 +2,7 @@
 
 use super::findings::Findings;
 use crate::diagnostics::{Severity, excerpt};
+use crate::encoding::escape;
 
 /// Maximum length of a string that spans lines; bounds the search for a missing quote.
 const MAX_SPANNING_STRING: usize = 4096;
@@ -142,7 +143,7 @@ impl<'a> Lexer<'a> {
             (b'"', _) => self.string(),
             (b'\'', _) => self.character(),
             (b'0'..=b'9', _) => self.word(Kind::Number),
-            _ if is_word(first) => self.word(Kind::Word),
+            _ if self.name() > 0 => self.word(Kind::Word),
             _ if first.is_ascii_whitespace() => {
                 self.advance(start + self.run(|b| b.is_ascii_whitespace()));
             }
@@ -161,8 +162,21 @@ impl<'a> Lexer<'a> {
         self.out.last().is_none_or(|token| token.line != self.line)
     }
 
+    /// Length of the name here; bytes of other encodings count as they are written (see [`escape`]).
+    fn name(&self) -> usize {
+        let mut length = 0;
+        while let Some(rest @ [byte, ..]) = self.rest().get(length..) {
+            length += match escape(rest) {
+                0 if is_word(*byte) => 1,
+                0 => break,
+                escape => escape,
+            };
+        }
+        length
+    }
+
     fn word(&mut self, kind: Kind) {
-        let end = self.at + self.run(is_word);
+        let end = self.at + self.name();
         let text = self.slice(self.at, end).to_owned();
         self.emit(kind, text, end);
     }

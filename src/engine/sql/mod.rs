@@ -3,6 +3,7 @@
 //! is refused, with the next step. Not for planning (see `plan`) and not for splitting scripts (see
 //! `statement`).
 
+mod depth;
 mod duplicates;
 mod names;
 mod numbers;

@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, Word};
 
 use super::names::{self, Names};
-use super::{numbers, refusals, spellings, units};
+use super::{depth, numbers, refusals, spellings, units};
 use crate::engine::from_first;
 use crate::time::TimeScale;
 
@@ -30,6 +30,7 @@ pub(in crate::engine) struct Parsed {
 pub(in crate::engine) fn parse(sql: &str, scale: Option<TimeScale>) -> Result<Parsed> {
     let typed = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location();
     let typed = typed.map_err(ParserError::from)?;
+    depth::check(&typed)?;
     let mut tokens = units::in_ticks(numbers::in_digits(typed.clone())?, scale)?;
     let summarize = take_summarize(&mut tokens);
     refusals::check_words(&tokens)?;

@@ -240,9 +240,10 @@ impl Assembler {
                     let message = format!(
                         "the time {time} {unit} does not fit 64 bits of {scale}, in which the database counts"
                     );
-                    return Err(Error::input(message).at(&self.name).line(line).hint(
-                        "nothing was written; ingest it into another database, which counts in ns: --time-scale ns",
-                    ));
+                    return Err(Error::input(message)
+                        .at(&self.name)
+                        .line(line)
+                        .hint(self.scale.hint_if_too_fine()));
                 };
                 *time = ticks;
             }

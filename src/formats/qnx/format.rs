@@ -167,7 +167,7 @@ impl Reader for KernelTraceReader {
         if self.spread.cut_times > out.counts.rows / 2 {
             return Err(Error::input("most times do not fit 64 bits in the time scale of the database")
                 .at(&self.path)
-                .hint("nothing was written; use another database, which counts in ns: --time-scale ns"));
+                .hint(self.spread.scale.hint_if_too_fine()));
         }
         if self.spread.cut_times > 0 {
             let message = format!(

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 const LOST_BUFFER: &str = "lost_buffer";
 
 pub(super) struct Spread {
-    scale: TimeScale,
+    pub scale: TimeScale,
     origin: Option<Origin>,
     cpus: Vec<Option<Cpu>>,
     seq: i64,

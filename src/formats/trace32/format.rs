@@ -2,7 +2,7 @@
 //! distinguished by their names or by a description. Not for the content of lines (see `parser`).
 
 use super::batches::{Gaps, NameDictionary};
-use super::layout::scientific_time;
+use super::layout::{NO_SPREADSHEET, scientific_time};
 use super::report::SCIENTIFIC;
 use super::{ExportParser, ExportSettings, Grammar, Kind, Radix, detect_data_layout, probe};
 use crate::diagnostics::Severity;
@@ -93,9 +93,7 @@ fn open(mut input: Input, settings: &Settings<'_>) -> Result<Stream> {
             .hint("export the trace again, or leave the file out"));
     }
     if let Some(time) = scientific_time(head) {
-        return Err(Error::input(format!("{SCIENTIFIC}: '{time}'"))
-            .at(&path)
-            .hint("export the trace again, and do not save it with a spreadsheet program"));
+        return Err(Error::input(format!("{SCIENTIFIC}: '{time}'")).at(&path).hint(NO_SPREADSHEET));
     }
     let kind = probe(head).ok_or_else(|| {
         Error::input("this is no TRACE32 data or function export")

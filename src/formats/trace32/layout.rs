@@ -7,6 +7,7 @@ use super::columns::{self, Column, is_relative_time};
 use super::fields::{self, Cell};
 use super::lost_data;
 use super::plan::RowLayout;
+use super::report::SCIENTIFIC;
 use crate::diagnostics::excerpt;
 use crate::encoding::escaped;
 use crate::error::{Error, Result};
@@ -130,6 +131,13 @@ pub fn detect_data_layout(head: &[u8], given: Option<&[String]>) -> Result<DataL
                  records do not add up",
             ));
         }
+        let cells = || table.rows.iter().flat_map(|(_, cells)| cells);
+        if missing.contains(&"time")
+            && let Some(found) = cells().find(|cell| fields::is_scientific(cell.text))
+        {
+            let message = format!("{SCIENTIFIC}: '{}'", escaped(found.text));
+            return Err(Error::input(message).line(first.number as u64 + 1).hint(NO_SPREADSHEET));
+        }
         let message = format!(
             "cannot tell which column is the {} among {} columns separated by '{}': {}",
             missing.join(" and which the "),
@@ -143,6 +151,10 @@ pub fn detect_data_layout(head: &[u8], given: Option<&[String]>) -> Result<DataL
     let layout = DataLayout::new(columns, table.delimiter, header_lines, unit.unwrap_or(TimeScale::S))?;
     Ok(DataLayout { unknown, ..layout })
 }
+
+/// What to do about times in scientific notation.
+pub(super) const NO_SPREADSHEET: &str =
+    "export the trace again, and do not save it with a spreadsheet program";
 
 /// A time in scientific notation that a data row has instead of a time, if no row has one.
 pub(super) fn scientific_time(head: &[u8]) -> Option<String> {

@@ -8,7 +8,7 @@ use super::state::{Phase, Proc};
 use super::wake::Wake;
 use super::words;
 use crate::btf::{NameId, Note};
-use crate::qnx::{Event, Status, UNKNOWN, event_name, is_failure};
+use crate::qnx::{Event, LATER_CALLS, Status, UNKNOWN, event_name, is_failure};
 
 impl QnxMapper {
     /// Rule Q19.
@@ -98,6 +98,9 @@ impl QnxMapper {
         let number = event.event;
         let version = self.settings.flavour.version;
         self.named(Named::Call, (0, u64::from(number)), |_| match event_name(version, event) {
+            UNKNOWN if (LATER_CALLS..LATER_CALLS + 0x80).contains(&number) => {
+                format!("CALL_{}", number - LATER_CALLS)
+            }
             UNKNOWN => format!("CALL_{number}"),
             name => name.to_owned(),
         })

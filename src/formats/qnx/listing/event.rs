@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::values::{leading, raw, returned, string, words};
 use crate::encoding::escaped;
 use crate::qnx::layout::{CREATE, Field, Kind};
-use crate::qnx::{Class, Entry, Flavour, Version, entry, event_number, is_print};
+use crate::qnx::{Class, Entry, Flavour, LATER_CALLS, Version, entry, event_number, is_print};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Parsed {
@@ -28,6 +28,15 @@ pub(super) struct Parsed {
 
 /// The number of events that are known by a name only, which no version has. No class uses it.
 const NAMELESS: u16 = 0x3ff;
+
+/// The number of a call whose name no version has, while the number that is printed with it is that of
+/// another call here. Calls have seven bits.
+fn number_of_later(printed: Option<i128>) -> u16 {
+    match printed {
+        Some(number @ 0..0x80) => LATER_CALLS | number as u16,
+        _ => NAMELESS,
+    }
+}
 
 crate::words::words! {
     /// Why a line is unusable. The word is the code of the finding.
@@ -136,10 +145,12 @@ impl Body {
         let named = self.named_call(name);
         let fits =
             |number: i128| named.is_some() || !self.is_known(number) || self.may_be_named(number, name);
-        let number = if cursor.eat(b"/") { cursor.dec().filter(|n| fits(*n)) } else { named };
+        let printed = if cursor.eat(b"/") { Some(cursor.dec()) } else { None };
+        let number = printed.map_or(named, |number| number.filter(|n| fits(*n)));
         // 1.02 prints the bits of the code as they are.
         let Some(number) = number.filter(|n| (0..0x400).contains(n)) else {
-            let named = is_name(name).then(|| self.unread(NAMELESS, Unreadable::Name, Vec::new(), line));
+            let event = number_of_later(printed.flatten());
+            let named = is_name(name).then(|| self.unread(event, Unreadable::Name, Vec::new(), line));
             return named.ok_or(Unreadable::Name);
         };
         let number = number as u16;

@@ -145,7 +145,8 @@ fn an_event_with_unknown_arguments_or_name_is_kept_as_text() {
         ("KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:x", arguments, 11, &[], "ret_val:-1, errno:x"),
         ("KER_CALL:NEW_CALL/108 a:1", name, 108, &[], "NEW_CALL/108 a:1"),
         // A later system may have other calls of these numbers.
-        ("KER_CALL:NEW_CALL/77 a:1", name, NAMELESS, &[], "NEW_CALL/77 a:1"),
+        ("KER_CALL:NEW_CALL/77 a:1", name, 256 + 77, &[], "NEW_CALL/77 a:1"),
+        ("KER_EXIT:NEW_CALL/78 a:1", name, 256 + 78, &[], "NEW_CALL/78 a:1"),
         ("KER_CALL:NEW_CALL/300 a:1", name, NAMELESS, &[], "NEW_CALL/300 a:1"),
         ("KER_CALL:NEW_CALL a:1", name, NAMELESS, &[], "NEW_CALL a:1"),
         ("INT_CALL:KER_NOP/0 a:1", arguments, 0, &[], "a:1"),

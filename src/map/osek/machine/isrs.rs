@@ -51,6 +51,7 @@ impl Machine {
             name
         });
         // Reported once per handler.
+        let name = self.model.name_in_unit(core, &name);
         let name = self.model.names.intern(&name);
         self.model.cores[core].isr_names.insert(value, name);
         name

@@ -211,7 +211,8 @@ impl Model {
             let s = self.sems.len();
             // Not made unique: generators list a resource for every core, and only one core uses it
             // unless it is global (see `Machine::claim`).
-            let name = self.names.intern(label);
+            let name = self.name_in_unit(ix, label);
+            let name = self.names.intern(&name);
             let state = self.attribute(ix, orti, "RESOURCE", Some(label), "STATE", Role::SemState(s));
             let locker = self.attribute(ix, orti, "RESOURCE", Some(label), "LOCKER", Role::SemLocker(s));
             self.sems.push(SemModel { name, state, locker, ..in_common.clone() });

@@ -132,7 +132,8 @@ impl Model {
         };
         for object in of.core.orti.iter().flat_map(|orti| orti.objects("RESOURCE")) {
             // "TASK: 51"
-            let name = spin(&object.name).unwrap_or(&object.name);
+            let own = self.name_in_unit(ix, &object.name);
+            let name = spin(&object.name).unwrap_or(&own);
             all.labelled(EntityType::Semaphore, &object.name);
             let text = object.get("PRIORITY").and_then(|a| a.text.rsplit(':').next());
             all.add(EntityFacts {
@@ -224,7 +225,7 @@ impl Model {
                     .and_then(|isr| constant(isr, "vs_Priority"))
                     .or_else(|| integer(declared?, "PRIORITY")),
                 file: core.orti_file.clone(),
-                ..EntityFacts::new(EntityType::Isr, name.trim_start_matches('&'))
+                ..EntityFacts::new(EntityType::Isr, self.name_in_unit(ix, name.trim_start_matches('&')))
             });
         }
     }

@@ -179,6 +179,8 @@ pub struct Model {
     pub(super) described: Vec<EntityFacts>,
     /// Handlers of which several OS images are known to have one each (rule I9).
     pub(super) shared_handlers: HashSet<String>,
+    /// Names of handlers and resources that several control units have.
+    of_several_units: HashSet<String>,
     /// The names that the description lists.
     pub(super) listed: Listed,
     /// Contradictions between the description and the ORTI text; shown as diagnostics.
@@ -218,6 +220,7 @@ impl Model {
             shared_masks: Vec::new(),
             described: Vec::new(),
             shared_handlers: shared_handlers(&setup.cores, &images),
+            of_several_units: of_several_units(&setup.cores),
             listed: Listed::new(setup),
             findings: Vec::new(),
             unknown: Vec::new(),
@@ -299,6 +302,15 @@ impl Model {
     pub(super) fn task_name_is(&self, t: usize, label: &str) -> bool {
         let full = self.names.text(self.tasks[t].name);
         full == label || full.split_once('.').is_some_and(|(_, bare)| bare == label)
+    }
+
+    /// The name of a handler or resource of a core: that of several control units gets the first core of its
+    /// unit as prefix (rule O10).
+    pub(super) fn name_in_unit(&self, core: usize, label: &str) -> String {
+        match self.of_several_units.contains(label) {
+            true => format!("{}.{label}", self.core_name(self.cores[core].ecu)),
+            false => label.to_owned(),
+        }
     }
 
     /// BTF names are unique: a name that two cores use gets its core as prefix (rule O10).
@@ -403,6 +415,27 @@ fn shared_handlers(cores: &[ApplicationCore], images: &[usize]) -> HashSet<Strin
     let several = places.iter().filter(|(_, of)| of.len() > 1).map(|(name, _)| *name);
     let labelled = labelled.iter().filter(|(_, of)| of.len() > 1).map(|(name, _)| *name);
     several.chain(labelled).map(str::to_owned).collect()
+}
+
+/// Names of handlers and resources that several control units have.
+fn of_several_units(cores: &[ApplicationCore]) -> HashSet<String> {
+    let mut units: HashMap<&str, HashSet<usize>> = HashMap::new();
+    for core in cores {
+        let types = core.orti.iter().flat_map(|orti| {
+            ["RUNNINGISR2", "RUNNINGISR"].into_iter().filter_map(|a| orti.attribute_type("OS", a))
+        });
+        let labels = types.flat_map(|ty| ty.elements()).map(|element| match &element.value {
+            EnumValue::Formula(symbol) => symbol.trim_start_matches('&'),
+            EnumValue::Integer(_) => &element.label,
+        });
+        let resources = core.orti.iter().flat_map(|orti| orti.objects("RESOURCE")).map(|r| r.name.as_str());
+        let symbols = core.symbols.iter().map(|(_, name)| name);
+        labels.chain(resources).chain(symbols).for_each(|name| {
+            units.entry(name).or_default().insert(core.ecu);
+        });
+    }
+    let several = units.into_iter().filter(|(_, of)| of.len() > 1);
+    several.map(|(name, _)| name.to_owned()).collect()
 }
 
 fn near(name: Option<&str>) -> String {

@@ -1,0 +1,142 @@
+//! How deep a statement is nested, from its words, before anything recurses into it: the parser, the planner
+//! and the optimizer take stack for every level, and time in the square of it. Not what is nested in what.
+
+use datafusion::common::Result;
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+
+use super::refusals::refused;
+
+/// The most levels of a statement. Each operator of a chain, such as `a OR b OR c`, is one, and so is each
+/// step of a chain of UNION, and of tables in WITH.
+const MAX_DEPTH: usize = 1000;
+
+/// A join takes as much time as so many other levels.
+const LEVELS_OF_JOIN: usize = 4;
+
+const SHALLOW: &str =
+    "x IN (…) in place of a chain of OR, or a table of the values in a file: read_csv('FILE')";
+
+/// The text between two brackets.
+#[derive(Default)]
+struct Part {
+    /// Operators of the current expression.
+    operators: usize,
+    /// Joins and set operations, each of which has all before it below it.
+    relations: usize,
+    /// Tables in WITH, each of which can be over the one before it.
+    tables: usize,
+    is_with: bool,
+}
+
+impl Part {
+    fn depth(&self) -> usize {
+        1 + self.operators + self.relations + self.tables
+    }
+}
+
+/// Fails for a statement with more than [`MAX_DEPTH`] levels.
+pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
+    let depth = depth(tokens.iter().map(|token| &token.token));
+    if depth <= MAX_DEPTH {
+        return Ok(());
+    }
+    Err(refused(
+        format!("the statement is nested too deeply: {depth} levels, and {MAX_DEPTH} are the most"),
+        None,
+        SHALLOW,
+    ))
+}
+
+fn depth<'t>(tokens: impl Iterator<Item = &'t Token>) -> usize {
+    let (mut around, mut part) = (Vec::new(), Part::default());
+    // Levels of the brackets around, and of types such as `ARRAY<ARRAY<INT>>`.
+    let (mut below, mut types, mut deepest) = (0, 0_usize, 0);
+    let mut last = Keyword::NoKeyword;
+    for token in tokens.filter(|token| !matches!(token, Token::Whitespace(_))) {
+        let mut keyword = Keyword::NoKeyword;
+        match token {
+            Token::LParen | Token::LBracket | Token::LBrace => {
+                below += part.depth();
+                around.push(std::mem::take(&mut part));
+            }
+            Token::RParen | Token::RBracket | Token::RBrace => {
+                part = around.pop().unwrap_or_default();
+                below = below.saturating_sub(part.depth());
+            }
+            Token::Comma => {
+                part.operators = 0;
+                part.tables += usize::from(part.is_with);
+            }
+            Token::SemiColon => (part, types) = (Part::default(), 0),
+            Token::Word(word) => {
+                keyword = word.keyword;
+                match keyword {
+                    Keyword::WITH => part.is_with = true,
+                    Keyword::SELECT => (part.operators, part.is_with) = (0, false),
+                    Keyword::FROM | Keyword::WHERE | Keyword::HAVING | Keyword::ON => part.operators = 0,
+                    Keyword::WHEN | Keyword::THEN | Keyword::ELSE => part.operators = 0,
+                    Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT => part.relations += 1,
+                    Keyword::JOIN => part.relations += LEVELS_OF_JOIN,
+                    Keyword::AND | Keyword::OR | Keyword::NOT | Keyword::IS | Keyword::LIKE => {
+                        part.operators += 1;
+                    }
+                    _ => {}
+                }
+            }
+            Token::Lt if matches!(last, Keyword::ARRAY | Keyword::STRUCT | Keyword::MAP) => types += 1,
+            Token::Gt if types > 0 => types -= 1,
+            Token::ShiftRight if types > 0 => types = types.saturating_sub(2),
+            Token::Number(..) | Token::SingleQuotedString(_) | Token::Period => {}
+            _ => part.operators += 1,
+        }
+        last = keyword;
+        deepest = deepest.max(below + part.depth() + types);
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::sql::sqlparser::dialect::GenericDialect;
+    use datafusion::sql::sqlparser::tokenizer::Tokenizer;
+
+    use super::*;
+
+    fn of(sql: &str) -> usize {
+        depth(Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap().iter())
+    }
+
+    #[test]
+    fn chains_and_brackets_have_their_length() {
+        let tables = |n: usize| (1..n).map(|i| format!(", c{i} AS (SELECT * FROM c0)")).collect::<String>();
+        for deep in [
+            format!("SELECT 1 WHERE {}", vec!["a = 1"; 800].join(" OR ")),
+            vec!["SELECT 1"; 800].join(" UNION ALL "),
+            format!("SELECT CAST(1 AS {}INT{})", "ARRAY<".repeat(800), ">".repeat(800)),
+            format!("SELECT 1{}", "::INT".repeat(800)),
+            format!("SELECT {}'a'", "'a' || ".repeat(800)),
+            format!("SELECT {}1{}", "(".repeat(800), ")".repeat(800)),
+            format!("SELECT {}1", "- ".repeat(800)),
+            format!("WITH c0 AS (SELECT 1){} SELECT 1", tables(800)),
+            format!("SELECT 1 FROM a{}", " JOIN b ON a.x = b.x".repeat(200)),
+            format!("SELECT ({}1 + ({}1))", "1 + ".repeat(400), "1 * ".repeat(400)),
+        ] {
+            assert!((800..1800).contains(&of(&deep)), "{} of {}", of(&deep), &deep[..60]);
+        }
+    }
+
+    #[test]
+    fn what_is_long_is_not_deep() {
+        for flat in [
+            format!("SELECT {} FROM t", vec!["a + 1 AS b"; 5000].join(", ")),
+            format!("SELECT 1 WHERE a IN ({})", vec!["-1"; 5000].join(", ")),
+            format!("VALUES {}", vec!["(1, a < 2, 'x')"; 5000].join(", ")),
+            format!("SELECT CASE {} END", vec!["WHEN a = 1 AND b > 2 THEN c * 2"; 5000].join(" ")),
+            format!("SELECT {}", vec!["ARRAY[1, 2]"; 5000].join(", ")),
+            vec!["SELECT a + 1"; 5000].join("; "),
+        ] {
+            assert!(of(&flat) < 20, "{} of {}", of(&flat), &flat[..60]);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Damaged databases, and statements that are too deep: refused, repaired where it can be, and nothing else
+//! is lost. The full run is `tests/trust`.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::{Bench, copy_dir, root};
+
+/// The first file of a database whose path has a word in it.
+fn file_with(folder: &Path, word: &str) -> PathBuf {
+    let mut folders = vec![folder.to_path_buf()];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            // What commits took out.
+            if !entry.file_name().to_str().unwrap().starts_with('.') {
+                let path = entry.path();
+                if path.is_dir() { folders.push(path) } else { found.push(path) }
+            }
+        }
+    }
+    found.sort();
+    found.into_iter().find(|path| path.to_str().unwrap().contains(word)).unwrap()
+}
+
+/// Changes a bit of every page of a file; returns the content from before.
+fn damage(path: &Path) -> Vec<u8> {
+    let good = std::fs::read(path).unwrap();
+    let mut bad = good.clone();
+    bad.iter_mut().step_by(16).for_each(|byte| *byte ^= 16);
+    std::fs::write(path, bad).unwrap();
+    good
+}
+
+fn demo() -> Bench {
+    let bench = Bench::new();
+    copy_dir(&root().join("demo/recording"), &bench.path().join("recording"));
+    bench.ok(&["ingest", "t.db", "recording", "-q"]);
+    bench
+}
+
+#[test]
+fn no_command_answers_from_a_damaged_file() {
+    let bench = demo();
+    let database = bench.path().join("t.db");
+    let select = |table: &str| vec!["query".to_owned(), "t.db".into(), format!("SELECT * FROM {table}")];
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    for (file, command) in [
+        ("process_state/", select("process_state")),
+        ("data_event/", select("data_event")),
+        ("data_event/", words(&["map", "t.db"])),
+        ("function_event/", words(&["map", "t.db"])),
+        ("btf_event/", words(&["export", "t.db", "-o", "x.btf", "--force"])),
+        ("process_instance/", words(&["metrics", "t.db", "ResponseTime"])),
+        ("process_state/", words(&["plot", "t.db", "-o", "x.svg", "--force"])),
+    ] {
+        let path = file_with(&database, file);
+        let good = damage(&path);
+        let command: Vec<&str> = command.iter().map(String::as_str).collect();
+        let run = bench.run(&command);
+        assert_eq!(run.code, Some(1), "{command:?}: {}", run.all());
+        assert!(run.stderr.contains("damaged") && run.stderr.contains("btfdb verify"), "{}", run.stderr);
+        let run = bench.run(&["verify", "t.db"]);
+        assert!(run.code == Some(3) && run.stdout.contains(file), "{}", run.all());
+        std::fs::write(path, good).unwrap();
+    }
+    assert_eq!(bench.run(&["verify", "t.db"]).code, Some(0));
+}
+
+/// Each file is sound, but is not the one of its place.
+#[test]
+fn exports_of_two_cores_that_were_swapped_are_not_mapped() {
+    let bench = demo();
+    let database = bench.path().join("t.db/data_event");
+    let (first, second) = (file_with(&database, "core=Core_0"), file_with(&database, "core=Core_1"));
+    std::fs::rename(&first, bench.path().join("kept")).unwrap();
+    std::fs::rename(&second, &first).unwrap();
+    std::fs::rename(bench.path().join("kept"), &second).unwrap();
+    for command in [&["map", "t.db"][..], &["query", "t.db", "SELECT count(value) FROM data_event"]] {
+        let run = bench.run(command);
+        assert!(run.code == Some(1) && run.stderr.contains("damaged"), "{command:?}: {}", run.all());
+    }
+}
+
+#[test]
+fn what_follows_from_sound_files_is_made_again() {
+    let bench = demo();
+    for n in 0..9 {
+        let name = format!("n{n}");
+        bench.ok(&["ingest", "t.db", "recording", "--name", &name, "--no-map", "-q"]);
+    }
+    let database = bench.path().join("t.db");
+    let events = |name: &str| {
+        bench.ok(&["export", "t.db", "--recording", "demo", "-o", name, "--force", "-q"]);
+        std::fs::read(bench.path().join(name)).unwrap()
+    };
+    let before = events("before.btf");
+    damage(&file_with(&database, "btf_event/recording=demo"));
+    damage(&file_with(&database, "process_state/recording=demo"));
+    damage(&file_with(&database, ".checkpoint"));
+    std::fs::write(database.join("log/tip"), "999 00000000\n").unwrap();
+    let run = bench.run(&["verify", "t.db", "--repair"]);
+    assert_eq!(run.code, Some(0), "{}", run.all());
+    for made in ["made again: recording 'demo'", "made again: log/", "made again: log/tip"] {
+        assert!(run.stderr.contains(made), "{}", run.stderr);
+    }
+    assert_eq!(bench.run(&["verify", "t.db"]).code, Some(0));
+    assert_eq!(events("after.btf"), before);
+    // What nothing else says is named, and left.
+    let path = file_with(&database, "data_event/recording=demo");
+    damage(&path);
+    damage(&file_with(&database, "process_state/recording=demo"));
+    let run = bench.run(&["verify", "t.db", "--repair"]);
+    assert!(run.code == Some(3) && run.stdout.contains("data_event/recording=demo"), "{}", run.all());
+    assert!(run.stderr.contains("'demo' cannot be mapped again"), "{}", run.stderr);
+    assert!(path.exists());
+}
+
+#[test]
+fn a_statement_that_is_too_deep_is_refused() {
+    let bench = demo();
+    let too_deep = [
+        format!("SELECT count(*) FROM btf_event WHERE {}", vec!["seq = 1"; 20_000].join(" OR ")),
+        vec!["SELECT 1"; 5000].join(" UNION ALL "),
+        format!("SELECT CAST(1 AS {}INT{})", "ARRAY<".repeat(10_000), ">".repeat(10_000)),
+        format!("SELECT 1{}", "::INT".repeat(20_000)),
+        format!("SELECT {}'a'", "'a' || ".repeat(20_000)),
+        format!("SELECT {}1", "1 + ".repeat(100_000)),
+        format!("SELECT {}1{}", "(".repeat(20_000), ")".repeat(20_000)),
+        format!("SELECT {}1", "-(".repeat(20_000)),
+        format!("SELECT {}true", "NOT ".repeat(20_000)),
+    ];
+    for sql in &too_deep {
+        let file = bench.write("deep.sql", sql);
+        let run = bench.run(&["query", "t.db", "-f", file.to_str().unwrap()]);
+        let shown = run.stderr.get(..300.min(run.stderr.len())).unwrap_or_default();
+        assert!(run.code == Some(1) && run.stderr.contains("nested too deeply"), "{:?} {shown}", run.code);
+    }
+    let script = format!("SELECT 41 + 1 AS answer;\n{};\n", too_deep[2]);
+    let run = bench.run_with_input(&["shell", "t.db"], &script);
+    assert_eq!(run.code, Some(1));
+    assert!(run.stdout.contains("42") && run.stderr.contains("nested too deeply"), "{}", run.stdout);
+    // What is long, or as deep as it may be, is run.
+    for sql in [
+        format!("SELECT count(*) FROM btf_event WHERE seq IN ({})", vec!["1"; 20_000].join(", ")),
+        format!("SELECT count(*) FROM btf_event WHERE {}", vec!["seq = 1"; 490].join(" OR ")),
+        vec!["SELECT 1"; 300].join(" UNION ALL "),
+        format!("SELECT {}1", "1 + ".repeat(900)),
+    ] {
+        let file = bench.write("long.sql", sql);
+        bench.ok(&["query", "t.db", "-f", file.to_str().unwrap()]);
+    }
+}
