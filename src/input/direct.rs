@@ -13,6 +13,7 @@ use std::thread::Builder;
 
 use super::CHUNK_BYTES;
 use super::buffer::Buffer;
+use super::file::WholeFile;
 
 /// How many pieces are read at a time, so that the disk is busy while read pieces wait for a worker.
 const CONCURRENT_READS: usize = 3;
@@ -57,8 +58,9 @@ impl Direct {
     /// Starts to read a file at `offset`; the part before was read through the cache. `None` if that is
     /// inside a piece, if little is left, if all of it is in the cache, and if the system has no such reads
     /// or does not say what is cached.
-    pub(super) fn open(file: Arc<File>, offset: u64) -> Option<Self> {
-        let left = file.metadata().ok()?.len().checked_sub(offset)?;
+    pub(super) fn open(file: &WholeFile, offset: u64) -> Option<Self> {
+        let (file, length) = (file.shared(), file.length());
+        let left = length.checked_sub(offset)?;
         let cached = |offset, length| system::pages_in_cache(&file, offset, length);
         // Some file systems (overlayfs) have their cache elsewhere. Then even the part that was just read
         // does not show up as cached.
@@ -69,12 +71,16 @@ impl Direct {
         let is_cached = |file: &File, offset| {
             system::pages_in_cache(file, offset, PIECE).is_none_or(|pages| pages >= CACHED_PAGES)
         };
-        worth_it.then(|| Self::begin(file, offset, is_cached).ok()).flatten()
+        worth_it.then(|| Self::begin(file, (offset, length), is_cached).ok()).flatten()
     }
 
     /// The same, without these conditions. `is_cached` says whether the piece at an offset is in the cache.
-    pub(super) fn begin(file: Arc<File>, offset: u64, is_cached: fn(&File, u64) -> bool) -> io::Result<Self> {
-        let end = file.metadata()?.len() / PIECE * PIECE;
+    pub(super) fn begin(
+        file: Arc<File>,
+        (offset, length): (u64, u64),
+        is_cached: fn(&File, u64) -> bool,
+    ) -> io::Result<Self> {
+        let end = length / PIECE * PIECE;
         let readers = (0..CONCURRENT_READS).map(|_| Reader::begin(system::past_the_cache(&file)?));
         let readers = readers.collect::<io::Result<_>>()?;
         let mut direct =
@@ -217,13 +223,13 @@ mod tests {
     #[test]
     fn what_was_read_through_the_cache_is_there() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock");
-        let file = File::open(path).unwrap();
+        let file = File::open(&path).unwrap();
         let mut text = Vec::new();
         (&file).read_to_end(&mut text).unwrap();
         let most = (text.len() as u64).div_ceil(SMALL_PAGE);
         let pages = system::pages_in_cache(&file, 0, PIECE).unwrap_or(0);
         // None if the system does not say, or has them elsewhere; pages may be larger.
         assert!(pages == 0 || (most / 16..=most).contains(&pages), "{pages} of {most}");
-        assert!(Direct::open(Arc::new(file), 0).is_none(), "short");
+        assert!(Direct::open(&WholeFile::open(&path).unwrap(), 0).is_none(), "short");
     }
 }

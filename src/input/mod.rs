@@ -4,7 +4,9 @@
 
 mod buffer;
 mod direct;
+mod file;
 mod pieces;
+mod pipe;
 mod raw;
 #[cfg(test)]
 mod tests;
@@ -13,12 +15,15 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::encoding::{Encoding, Transcoder, has_carriage_returns_alone};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 pub use buffer::Buffer;
 use direct::Direct;
+use file::{SHORTER, WholeFile};
 pub use pieces::{Piece, Used};
+use pipe::Pipe;
 use raw::{Decoder, Raw};
 
 /// An input is read in pieces of this size, in bytes. A chunk ends with the last line that ends in a piece.
@@ -65,7 +70,7 @@ pub struct Source {
     path: PathBuf,
     decoder: Decoder,
     /// A file of plain bytes, until its second piece is read.
-    file: Option<Arc<File>>,
+    file: Option<WholeFile>,
     /// Reads the pieces that are not in the page cache.
     direct: Option<Direct>,
     length: Option<u64>,
@@ -85,13 +90,23 @@ pub struct Source {
 
 impl Source {
     /// Opens a file, a named pipe, or with `-` standard input. gzip and zstd are recognised by their first
-    /// bytes, whatever the name says.
+    /// bytes, whatever the name says. A file is read as far as it goes now.
     ///
     /// # Errors
     /// [`crate::error::ErrorKind::Input`] for a missing file or a folder, `Io` if the system refuses.
     pub fn open(path: &Path) -> Result<Self> {
+        Self::open_until(path, &Arc::default())
+    }
+
+    /// The same; waiting for a pipe ends soon after `stop` becomes true.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Interrupted`] then, here or when it is read.
+    pub fn open_until(path: &Path, stop: &Arc<AtomicBool>) -> Result<Self> {
+        let failed = |error| Error::io("open", path, error);
         if path.as_os_str() == STDIN {
-            return Self::from_reader(Box::new(io::stdin()), path, None);
+            let stdin = Pipe::start(Arc::clone(stop), || Ok(io::stdin())).map_err(failed)?;
+            return Self::from_reader(Box::new(stdin), path, None);
         }
         let metadata = match std::fs::metadata(path) {
             Ok(metadata) => metadata,
@@ -100,17 +115,21 @@ impl Source {
                     "check the path; a path inside recording.toml counts from the folder of that file",
                 ));
             }
-            Err(error) => return Err(Error::io("open", path, error)),
+            Err(error) => return Err(failed(error)),
         };
         if metadata.is_dir() {
             return Err(Error::input("is a folder, not a file")
                 .at(path)
                 .hint("name a file inside it, or give the folder itself to 'btfdb ingest' as a recording"));
         }
-        let file = Arc::new(File::open(path).map_err(|error| Error::io("open", path, error))?);
-        let length = metadata.is_file().then_some(metadata.len());
-        let mut source = Self::from_reader(Box::new(Arc::clone(&file)), path, length)?;
-        if length.is_some() && source.decoder.compression().is_none() {
+        if !metadata.is_file() {
+            let named = path.to_path_buf();
+            let pipe = Pipe::start(Arc::clone(stop), move || File::open(named)).map_err(failed)?;
+            return Self::from_reader(Box::new(pipe), path, None);
+        }
+        let file = WholeFile::open(path).map_err(failed)?;
+        let mut source = Self::from_reader(Box::new(file.clone()), path, Some(file.length()))?;
+        if source.decoder.compression().is_none() {
             source.file = Some(file);
         }
         Ok(source)
@@ -123,13 +142,13 @@ impl Source {
         length: Option<u64>,
     ) -> Result<Self> {
         let mut raw = Raw::new(reader);
-        if let Some((name, program)) = raw.foreign().map_err(|error| Error::io("read", path, error))? {
+        if let Some((name, program)) = raw.foreign().map_err(|error| unreadable(path, error))? {
             let file = path.display();
             return Err(Error::input(format!("is packed with {name}, which btfdb does not unpack"))
                 .at(path)
                 .hint(format!("unpack it first, or pipe it: {program} {file} | btfdb ingest DB -")));
         }
-        let decoder = Decoder::detect(raw).map_err(|error| Error::io("read", path, error))?;
+        let decoder = Decoder::detect(raw).map_err(|error| unreadable(path, error))?;
         Ok(Self {
             path: path.to_path_buf(),
             decoder,
@@ -182,7 +201,7 @@ impl Source {
         };
         // After the first piece the whole file will be read, so from here on direct reads pay.
         if let Some(file) = self.file.take() {
-            self.direct = Direct::open(file, self.decoder.raw().bytes());
+            self.direct = Direct::open(&file, self.decoder.raw().bytes());
         }
         // Only the next piece shows whether this chunk is the last.
         let mut next = self.begin()?;
@@ -225,7 +244,7 @@ impl Source {
         let replaced = transcoder.map_or(0, |transcoder| transcoder.replaced);
         let left = direct.map_or(Ok(()), Direct::leave);
         let finished = left.and_then(|()| decoder.into_raw().finish());
-        let (bytes, digest) = finished.map_err(|error| Error::io("read", path, error))?;
+        let (bytes, digest) = finished.map_err(|error| unreadable(&path, error))?;
         Ok(Provenance { bytes, digest, replaced })
     }
 
@@ -311,15 +330,36 @@ impl Source {
     /// The error of a failed read: a refusal of the system, or damage inside a compressed file.
     fn reading_failed(&self, error: io::Error) -> Error {
         match self.decoder.compression() {
-            Some(name) if error.raw_os_error().is_none() => Error::input(format!(
+            Some(name) if error.raw_os_error().is_none() && !is_ours(&error) => Error::input(format!(
                 "the {name} data are damaged, end too early, or are followed by something else"
             ))
             .at(&self.path)
             .because(error)
             .hint(format!("test the file with '{name} -t', and copy it again")),
-            _ => Error::io("read", &self.path, error),
+            _ => unreadable(&self.path, error),
         }
     }
+}
+
+/// Standard input; waiting for it ends soon after `stop` becomes true.
+///
+/// # Errors
+/// When there is no thread for it.
+pub fn stdin(stop: &Arc<AtomicBool>) -> Result<impl Read + use<>> {
+    Pipe::start(Arc::clone(stop), || Ok(io::stdin())).map_err(|e| Error::io("read", STDIN, e))
+}
+
+/// A failed read, or one that was stopped.
+pub(crate) fn unreadable(path: &Path, error: io::Error) -> Error {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).map(Error::kind) {
+        Some(ErrorKind::Interrupted) => Error::interrupted(),
+        Some(_) => Error::input(SHORTER).at(path),
+        None => Error::io("read", path, error),
+    }
+}
+
+fn is_ours(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<Error>())
 }
 
 /// The length of a chunk that is not the last one: up to its last line end, or all of it if the line after

@@ -259,7 +259,7 @@ fn the_disk_writes_what_the_file_has() {
     let text: Vec<u8> = (0..7 * piece + 100).map(|n| ((n * n) >> 7) as u8).collect();
     file.write_all(&text).unwrap();
     let file = Arc::new(file);
-    let mut direct = match Direct::begin(Arc::clone(&file), piece, |_, _| false) {
+    let mut direct = match Direct::begin(Arc::clone(&file), (piece, text.len() as u64), |_, _| false) {
         Ok(direct) => direct,
         Err(error) => return eprintln!("files cannot be read past the cache here: {error}"),
     };
@@ -280,7 +280,7 @@ fn past_the_cache(path: &Path, is_cached: fn(&File, u64) -> bool) -> Source {
     source.fill(CHUNK_BYTES).unwrap();
     let file = source.file.take().unwrap();
     // If the system has no such reads (another test says so), the file is read through the cache.
-    source.direct = Direct::begin(file, CHUNK_BYTES as u64, is_cached).ok();
+    source.direct = Direct::begin(file.shared(), (CHUNK_BYTES as u64, file.length()), is_cached).ok();
     source
 }
 
@@ -311,24 +311,37 @@ fn a_file_is_the_same_past_the_cache() {
     }
 }
 
+/// What is written behind its end afterwards is none of it, wherever it is read from.
 #[test]
-fn a_file_that_changes_its_length_is_read_as_it_is() {
+fn a_file_is_read_as_it_was_when_it_was_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace");
     let text: Vec<u8> = std::iter::repeat_with(long_text).take(2).flatten().collect();
-    for length in [text.len(), 7 * CHUNK_BYTES + 17, 7 * CHUNK_BYTES] {
-        std::fs::write(&path, &text[..8 * CHUNK_BYTES]).unwrap();
+    for length in [8 * CHUNK_BYTES, 7 * CHUNK_BYTES + 17] {
+        std::fs::write(&path, &text[..length]).unwrap();
         let mut source = past_the_cache(&path, |_, _| false);
         let mut all = vec![source.next_chunk().unwrap().unwrap()];
-        let mut file = File::options().write(true).open(&path).unwrap();
-        file.set_len(length.min(8 * CHUNK_BYTES) as u64).unwrap();
-        file.seek(io::SeekFrom::End(0)).unwrap();
-        file.write_all(text[..length].get(8 * CHUNK_BYTES..).unwrap_or_default()).unwrap();
+        File::options().append(true).open(&path).unwrap().write_all(&text[length..]).unwrap();
         let (rest, provenance) = chunks(source);
         all.extend(rest);
         assert!(all.concat_bytes() == text[..length], "{length}");
         assert!(all.iter().all(|c| c.last == (c.index + 1 == all.len() as u64)));
         assert_eq!((provenance.bytes, provenance.digest), (length as u64, Some(blake3_of(&text[..length]))));
+    }
+}
+
+#[test]
+fn a_file_that_becomes_shorter_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace");
+    let text: Vec<u8> = std::iter::repeat_with(long_text).take(2).flatten().collect();
+    for length in [7 * CHUNK_BYTES + 17, 7 * CHUNK_BYTES] {
+        std::fs::write(&path, &text[..8 * CHUNK_BYTES]).unwrap();
+        let mut source = past_the_cache(&path, |_, _| false);
+        source.next_chunk().unwrap();
+        File::options().write(true).open(&path).unwrap().set_len(length as u64).unwrap();
+        let error = std::iter::from_fn(|| source.next_chunk().transpose()).find_map(Result::err);
+        assert!(error.unwrap().to_string().contains("shorter"), "{length}");
     }
 }
 

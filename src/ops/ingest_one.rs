@@ -113,7 +113,7 @@ pub(super) fn one(
             .at(&plan.base)
             .hint("the description names it; copy it into the folder, or allow it: --allow-outside"));
     }
-    let mut opened = recognise::open(plan, options, scale)?;
+    let mut opened = recognise::open(plan, options, scale, control)?;
     let format = opened.format;
     let mut log = Log::default();
     // A recording of software events is mapped according to its description.

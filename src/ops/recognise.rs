@@ -1,5 +1,6 @@
 //! Finds the format of inputs, by what is said of them or by their first bytes. Not the reading.
 
+use super::control::Control;
 use super::ingest_options::Options;
 use crate::description::{Plan, PlannedInput};
 use crate::error::{Error, Result};
@@ -19,18 +20,21 @@ pub(super) struct Opened {
 
 /// Opens the inputs of a recording and finds its format. Fails for missing inputs; inputs of no format, or of
 /// another one than given; options for another format.
-pub(super) fn open(plan: &Plan, options: &Options, scale: TimeScale) -> Result<Opened> {
+pub(super) fn open(plan: &Plan, options: &Options, scale: TimeScale, control: &Control) -> Result<Opened> {
     if let Some(format) = plan.format {
         // A description is read first: errors in its options are found before files are opened.
         let place = plan.base.as_path();
         agrees(format, options, place)?;
         check_options(format, options, place)?;
-        let inputs =
-            plan.inputs.iter().map(|input| open_input(input, options, scale)).collect::<Result<_>>()?;
+        let inputs = plan
+            .inputs
+            .iter()
+            .map(|input| open_input(input, options, scale, control))
+            .collect::<Result<_>>()?;
         return Ok(Opened { format, inputs });
     }
     let mut inputs: Vec<Input> =
-        plan.inputs.iter().map(|input| open_input(input, options, scale)).collect::<Result<_>>()?;
+        plan.inputs.iter().map(|input| open_input(input, options, scale, control)).collect::<Result<_>>()?;
     let Some(first) = inputs.first_mut() else {
         return Err(Error::input("the recording has no input").at(&plan.base));
     };
@@ -81,8 +85,13 @@ fn recognise(formats: &[Format], head: &[u8]) -> Option<(Format, Confidence)> {
     (best.1 > Confidence::None).then_some(best)
 }
 
-fn open_input(planned: &PlannedInput, options: &Options, scale: TimeScale) -> Result<Input> {
-    let mut source = Source::open(&planned.path)?;
+fn open_input(
+    planned: &PlannedInput,
+    options: &Options,
+    scale: TimeScale,
+    control: &Control,
+) -> Result<Input> {
+    let mut source = Source::open_until(&planned.path, &control.flag_shared())?;
     source.decode_from(options.encoding);
     if !options.digest {
         source.skip_digest();

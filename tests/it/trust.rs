@@ -151,3 +151,34 @@ fn a_statement_that_is_too_deep_is_refused() {
         bench.ok(&["query", "t.db", "-f", file.to_str().unwrap()]);
     }
 }
+
+/// Also where a pipe is read that says nothing, and a named one that nobody writes.
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_each_command_that_waits_for_input() {
+    use std::process::Stdio;
+
+    let bench = demo();
+    let fifo = bench.path().join("fifo.btf");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for words in [&["ingest", "new.db", "-"][..], &["ingest", "new.db", "fifo.btf"], &["shell", "t.db"]] {
+        let mut waiting = bench.command();
+        waiting.args(words).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut waiting = waiting.spawn().unwrap();
+        // Until it waits; a signal before that ends it, too.
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        let pid = waiting.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        let mut code = None;
+        for _ in 0..1200 {
+            code = waiting.try_wait().unwrap();
+            if code.is_some() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        let _ = waiting.kill();
+        assert_eq!(code.and_then(|code| code.code()), Some(130), "{words:?}");
+        assert!(!bench.path().join("new.db").exists(), "{words:?}");
+    }
+}

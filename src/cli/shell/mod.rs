@@ -34,7 +34,7 @@ use arrow::datatypes::SchemaRef;
 use clap::{Args, ValueHint};
 use input::Input;
 use out::Out;
-use std::io::IsTerminal;
+use std::io::{BufReader, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -147,7 +147,8 @@ pub(super) fn run(args: &ShellArgs, ui: &Ui) -> Result<u8> {
         terminal::run(&mut shell)?;
         return shell.out.finish().map(|()| 0);
     }
-    let done = script::run(&mut shell, Path::new(PIPE), &mut std::io::stdin().lock());
+    let mut stdin = BufReader::new(crate::input::stdin(&shell.interrupt)?);
+    let done = script::run(&mut shell, Path::new(PIPE), &mut stdin);
     match done.and_then(|_| shell.out.finish()) {
         Ok(()) => Ok(0),
         Err(e) if is_broken_pipe(&e) || e.kind() == ErrorKind::Interrupted => Err(e),

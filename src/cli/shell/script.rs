@@ -3,6 +3,7 @@
 use super::input::{Collector, Input};
 use super::{Flow, Shell};
 use crate::error::{Error, ErrorKind, Result};
+use crate::input::unreadable;
 use std::io::BufRead;
 use std::path::Path;
 
@@ -13,7 +14,7 @@ pub(super) fn run(shell: &mut Shell<'_>, path: &Path, input: &mut dyn BufRead) -
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
-        if input.read_until(b'\n', &mut bytes).map_err(|e| Error::io("read", path, e))? == 0 {
+        if input.read_until(b'\n', &mut bytes).map_err(|e| unreadable(path, e))? == 0 {
             break;
         }
         number += 1;
