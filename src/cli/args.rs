@@ -16,7 +16,9 @@ pub struct Limits {
     /// numbers of type DOUBLE (avg, sum, corr) [default: all cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Memory for queries, e.g. 512MiB or 4GiB; what does not fit goes to temporary files.
+    /// Memory for the command, e.g. 512MiB or 4GiB, besides 256 MiB for itself. What of a query does not fit
+    /// goes to temporary files; a command that needs more ends with an error [default: half of the machine's,
+    /// of which a query keeps 512 MiB for each thread before it uses files].
     #[arg(long, value_name = "SIZE")]
     pub memory_limit: Option<String>,
 }

@@ -1,5 +1,6 @@
 //! The command line: the list of commands. Not their arguments, which are declared in `commands`.
 
+use super::args::Limits;
 #[cfg(feature = "cluster")]
 use super::commands::cluster;
 use super::commands::{
@@ -61,4 +62,32 @@ pub enum Command {
     Demo(demo::DemoArgs),
     Completions(help::CompletionsArgs),
     Man(help::ManArgs),
+}
+
+impl Command {
+    /// What it may use of the machine; `None` where that is no option.
+    pub(super) fn limits(&self) -> Option<&Limits> {
+        match self {
+            Self::Ingest(args) => Some(&args.limits),
+            Self::Map(args) => Some(&args.limits),
+            Self::Query(args) => Some(&args.limits),
+            Self::Shell(args) => Some(&args.limits),
+            Self::Metrics(args) => Some(&args.limits),
+            Self::Export(args) => Some(&args.limits),
+            Self::Plot(args) => Some(&args.limits),
+            Self::Check(args) => Some(&args.limits),
+            Self::Compare(args) => Some(&args.limits),
+            Self::Model(args) => Some(&args.limits),
+            _ => None,
+        }
+    }
+
+    /// A server of a cluster: it works as long as it can.
+    pub(super) fn is_server(&self) -> bool {
+        #[cfg(feature = "cluster")]
+        if matches!(self, Self::Scheduler(_) | Self::Executor(_)) {
+            return true;
+        }
+        false
+    }
 }

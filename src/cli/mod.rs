@@ -12,8 +12,9 @@ mod progress;
 mod shell;
 mod signals;
 mod ui;
+mod watchdog;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Result};
 use clap::Parser;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -30,7 +31,7 @@ pub fn run() -> ExitCode {
         memory::keep();
     }
     let ui = ui::Ui::new(cli.quiet);
-    match commands::run(&cli, &ui) {
+    match watched(&cli).and_then(|()| commands::run(&cli, &ui)) {
         Ok(code) => ExitCode::from(code),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -43,6 +44,18 @@ pub fn run() -> ExitCode {
             })
         }
     }
+}
+
+/// Watches how much memory the command takes.
+fn watched(cli: &Cli) -> Result<()> {
+    let limit = match cli.command.limits() {
+        Some(limits) => commands::memory(limits)?,
+        None => None,
+    };
+    if let Some(limit) = limit.or_else(watchdog::half_of_machine).filter(|_| !cli.command.is_server()) {
+        watchdog::start(limit, ui::Ui::new(cli.quiet));
+    }
+    Ok(())
 }
 
 /// The documentation page about the shell, as Markdown.

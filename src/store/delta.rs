@@ -114,9 +114,15 @@ impl Publisher {
         let place = layout::delta(table.name, version);
         match self {
             Self::Folder { folder, staging, .. } => {
-                let staged = staging.place(table.name);
+                // The first version comes with its folder: other engines take an empty one for a broken table.
+                let log = layout::folders_of(&place).next().unwrap_or_default();
+                let staged = format!("{}/{place}", staging.name());
                 folder.write(&staged, content.as_bytes())?;
-                folder.create_parents(&place)?;
+                if !folder.exists(log)? {
+                    folder.sync(&format!("{}/{log}", staging.name()))?;
+                    folder.rename(&format!("{}/{log}", staging.name()), log)?;
+                    return folder.sync(table.name);
+                }
                 folder.publish(&staged, &place)?;
                 folder.remove_file(&staged)
             }

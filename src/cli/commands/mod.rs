@@ -29,6 +29,8 @@ use clap::{CommandFactory, Parser};
 use std::ffi::OsStr;
 
 /// Runs a command; returns the exit code of a run that did not fail.
+pub(super) use parse::memory;
+
 pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
     match &cli.command {
         Command::Ingest(args) => ingest::run(args, ui),

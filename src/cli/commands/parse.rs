@@ -68,7 +68,7 @@ fn dollar(name: &str) -> String {
 }
 
 /// `512MiB`, `4GiB`, `1GB` or a number of bytes.
-pub(super) fn memory(limits: &Limits) -> Result<Option<u64>> {
+pub(in crate::cli) fn memory(limits: &Limits) -> Result<Option<u64>> {
     let Some(text) = limits.memory_limit.as_deref() else { return Ok(None) };
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let unit: u64 = match text[digits..].trim().to_ascii_lowercase().as_str() {
