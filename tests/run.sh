@@ -2,7 +2,7 @@
 # The one test command. Installs what is missing, then runs every check, or the ones that are named:
 #
 #   tests/run.sh                    all of them, in this order: format lint docs test doctest deny fuzz demo
-#                                   interop remote browser bench cluster
+#                                   trust interop remote browser bench cluster
 #   tests/run.sh lint test          two of them
 #
 # Needs the Rust toolchain and the network of the package registries; as root it installs Debian packages, else it
@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-steps=(format lint docs test doctest deny fuzz demo interop remote browser bench cluster)
+steps=(format lint docs test doctest deny fuzz demo trust interop remote browser bench cluster)
 target=${CARGO_TARGET_DIR:-target}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -82,6 +82,13 @@ step_fuzz() {
 step_demo() {
     cargo run --quiet --locked -- demo --dir "$work/demo"
     cargo run --quiet --locked -- verify "$work/demo/demo.db"
+}
+
+# Damaged files and killed commands, some of each; docs/reliability.md has the full run.
+step_trust() {
+    debian 'command -v python3' python3
+    cargo build --quiet --locked
+    tests/trust "$target/debug/btfdb" flips=120 cuts=20 kills=60
 }
 
 # Other engines read the database; other code computes its metrics.

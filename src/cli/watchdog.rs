@@ -1,7 +1,7 @@
 //! Ends a command that takes more memory than it may, before the system ends it or other programs suffer. The
-//! engine keeps its own limit and spills; this is for what it does not count: the making of plans, values that
-//! a function makes, names of an input. Nothing is visible in a database before its commit, so that it stays
-//! as it was. On Linux only.
+//! engine keeps its own limit and spills; this is for what it does not count: the making of plans, values
+//! that a function makes, names of an input. Nothing is visible in a database before its commit, so that it
+//! stays as it was. On Linux only.
 
 use super::ui::Ui;
 

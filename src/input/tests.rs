@@ -1,6 +1,6 @@
 //! Tests of [`super::Source`]: the same content gives the same chunks from files, pipes and compressed files.
 
-use std::io::{Seek, Write};
+use std::io::Write;
 
 use proptest::prelude::*;
 

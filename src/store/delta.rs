@@ -114,7 +114,8 @@ impl Publisher {
         let place = layout::delta(table.name, version);
         match self {
             Self::Folder { folder, staging, .. } => {
-                // The first version comes with its folder: other engines take an empty one for a broken table.
+                // The first version comes with its folder: other engines take an empty one for a broken
+                // table.
                 let log = layout::folders_of(&place).next().unwrap_or_default();
                 let staged = format!("{}/{place}", staging.name());
                 folder.write(&staged, content.as_bytes())?;

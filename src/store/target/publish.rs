@@ -6,8 +6,8 @@
 //!    the commit fails; otherwise it takes the next number.
 //! 3. The commit is written into the folder of the writer, and its files are moved into their places.
 //! 4. The commit is moved into the log, if there is none of that number: **this is the commit.**
-//! 5. Files that it takes out of the database are moved out of sight, a checkpoint may be due, and the folder
-//!    of the writer is removed.
+//! 5. Files that it takes out of the database are moved out of sight, which is synced; a checkpoint may be
+//!    due, and the folder of the writer is removed.
 //!
 //! A process that dies in step 3 leaves files in places where other engines find them; the next writer moves
 //! them back out, and until then `verify` says so. Step 5 can be repeated by the next writer.
@@ -15,7 +15,7 @@
 use std::collections::BTreeSet;
 
 use super::super::folder::Folder;
-use super::super::layout::{self, LOG, TIP};
+use super::super::layout::{self, LOG, STAGING, TIP};
 use super::super::location::Location;
 use super::super::log::{Commit, Snapshot, due_levels, folded_log, note};
 use super::super::recording::Recording;
@@ -33,6 +33,8 @@ pub(in crate::store) fn publish(
     let number = commit.head.number;
     folder.write(&staging.commit(), &commit.to_json()?)?;
     folder.sync_tree(staging.name())?;
+    // After a power cut, what was begun is written down wherever files of it are found.
+    [STAGING, ""].iter().try_for_each(|name| folder.sync(name))?;
     let mut changed = BTreeSet::from([""]);
     for (from, to) in moves {
         folder.rename(from, to)?;
@@ -90,21 +92,34 @@ pub(in crate::store) fn strays(location: &Location, commit: &Commit) -> Result<V
 }
 
 fn take_back(folder: &Folder, staging: &Staging, commit: &Commit) -> Result<()> {
-    for path in strays(folder.location(), commit)? {
-        folder.remove_file(&path)?;
-        folder.remove_empty_parents(&path)?;
-    }
+    let strays = strays(folder.location(), commit)?;
+    strays.iter().try_for_each(|path| folder.remove_file(path))?;
+    sync_around(folder, &strays)?;
+    strays.iter().try_for_each(|path| folder.remove_empty_parents(path))?;
     folder.remove_file(&staging.commit())
+}
+
+/// Syncs the names in the folders around some files.
+fn sync_around(folder: &Folder, paths: &[String]) -> Result<()> {
+    let folders: BTreeSet<&str> =
+        paths.iter().flat_map(|path| layout::folders_of(path)).chain([""]).collect();
+    let mut there = folders.into_iter().filter(|name| folder.path(name).is_dir());
+    if paths.is_empty() { Ok(()) } else { there.try_for_each(|name| folder.sync(name)) }
 }
 
 fn settle(folder: &Folder, staging: &Staging, commit: &Commit) -> Result<()> {
     let number = commit.head.number;
+    let mut moved = Vec::new();
     for path in &commit.freed {
         if folder.exists(path)? {
-            folder.rename(path, &layout::removed(number, path))?;
+            let kept = layout::removed(number, path);
+            folder.rename(path, &kept)?;
+            moved.extend([path.clone(), kept]);
         }
-        folder.remove_empty_parents(path)?;
     }
+    // The folder of the writer, which says what is left to do, is removed afterwards.
+    sync_around(folder, &moved)?;
+    commit.freed.iter().try_for_each(|path| folder.remove_empty_parents(path))?;
     let staged = staging.place("log");
     folder.write(&staged, &note(number))?;
     folder.rename(&staged, TIP)?;

@@ -7,6 +7,7 @@ mod faults;
 mod faulty_store;
 mod files;
 mod log;
+mod power_cut;
 mod transactions;
 
 use std::collections::BTreeMap;
