@@ -31,6 +31,7 @@ pub fn run() -> ExitCode {
         memory::keep();
     }
     let ui = ui::Ui::new(cli.quiet);
+    quiet_panics();
     match watched(&cli).and_then(|()| commands::run(&cli, &ui)) {
         Ok(code) => ExitCode::from(code),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
@@ -44,6 +45,21 @@ pub fn run() -> ExitCode {
             })
         }
     }
+}
+
+/// What goes wrong inside the query engine becomes an error, which says what is needed of it.
+fn quiet_panics() {
+    #[expect(clippy::disallowed_methods, reason = "this is the command line")]
+    if std::env::var_os("RUST_BACKTRACE").is_some() {
+        return;
+    }
+    let standard = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let thread = std::thread::current();
+        if !thread.name().is_some_and(|name| ["btfdb-query", "btfdb-engine"].contains(&name)) {
+            standard(panic);
+        }
+    }));
 }
 
 /// Watches how much memory the command takes.

@@ -72,7 +72,7 @@ pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[Strin
         DataFusionError::IoError(e) => {
             return Error::new(ErrorKind::Io, format!("cannot run the query: {e}"));
         }
-        DataFusionError::ExecutionJoin(e) if e.is_panic() => return damaged(&e.to_string()),
+        DataFusionError::ExecutionJoin(e) if e.is_panic() => return from_panic(&e.to_string()),
         _ => {}
     }
     if missing_column(error).is_none()
@@ -133,10 +133,16 @@ fn missing_column(error: &DataFusionError) -> Option<(&Column, &[Column])> {
     }
 }
 
-/// The engine panicked. Files were checked when they were written, so that damage is the likely cause.
+/// The engine panicked. Files are checked before it reads them, so that damage is not the cause.
 pub(super) fn from_panic(payload: &(dyn Any + Send)) -> Error {
     let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
-    damaged(&text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default())
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
+    // Texts of a batch have positions of 31 bits.
+    if ["offset overflow", "capacity overflow"].iter().any(|what| text.contains(what)) {
+        return Error::new(ErrorKind::Limit, "a text, or some thousand texts of a column, exceed 2 GiB")
+            .hint("make them shorter, e.g. with left(text, 1000)");
+    }
+    Error::new(ErrorKind::Bug, format!("the query engine failed: {text}"))
 }
 
 /// An error of the engine without SQL to point at.
@@ -148,10 +154,6 @@ pub(crate) fn failed(error: DataFusionError) -> Error {
 /// True if rows did not come in the order that a statement assumed.
 pub(crate) fn is_out_of_order(error: &Error) -> bool {
     error.source().is_some_and(|cause| cause.is::<OutOfOrder>())
-}
-
-fn damaged(what: &str) -> Error {
-    Error::database(format!("the query engine stumbled over the files of the database: {what}")).hint(VERIFY)
 }
 
 fn exhausted(what: &str) -> Error {
@@ -413,7 +415,8 @@ mod tests {
         assert_eq!(kind(ParquetError::General("eof".into()).into()), ErrorKind::Database);
         assert_eq!(kind(DataFusionError::ResourcesExhausted("pool".into())), ErrorKind::Limit);
         assert_eq!(kind(DataFusionError::Plan("no".into()).context("while")), ErrorKind::Query);
-        assert_eq!(from_panic(&"slice index").kind(), ErrorKind::Database);
+        assert_eq!(from_panic(&"slice index").kind(), ErrorKind::Bug);
+        assert_eq!(from_panic(&"offset overflow".to_owned()).kind(), ErrorKind::Limit);
     }
 
     #[test]
