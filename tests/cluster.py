@@ -189,8 +189,9 @@ def statements(bench, cluster, folder, count):
         script = bench.folder / "script.sql"
         part = texts[begin:begin + 50]
         script.write_text(";\n".join(f"SELECT {line['seed']} AS statement, q.* FROM ({line['sql']}) q" for line in part))
-        same(bench, cluster, ["query", Path(folder) / "db", "-f", script], sort=True,
-             what=f"{len(part)} random statements from {part[0]['seed']}")
+        code, out, error = same(bench, cluster, ["query", Path(folder) / "db", "-f", script], sort=True,
+                                what=f"{len(part)} random statements from {part[0]['seed']}")
+        check("and they have rows", code == 0 and out, error[-300:])
 
 
 def ingested(bench, cluster):
