@@ -29,15 +29,13 @@ impl TimeScale {
     pub(crate) const ALL: [Self; 5] = [Self::Ps, Self::Ns, Self::Us, Self::Ms, Self::S];
 
     /// What to do when the times of an input do not fit 64 bits of this scale.
-    pub(crate) fn hint_if_too_fine(self) -> String {
-        let coarser = Self::ALL.into_iter().find(|scale| scale.decimals() < self.decimals());
-        match coarser.map(Self::as_str) {
-            Some(coarser) => {
-                format!(
-                    "nothing was written; use another database, which counts in {coarser}: --time-scale {coarser}"
-                )
+    pub(crate) fn hint_if_too_fine(self) -> &'static str {
+        match self {
+            Self::Ps => "nothing was written; use another database, which counts in ns: --time-scale ns",
+            // Databases count in ps or ns.
+            _ => {
+                "nothing was written; no database counts in more than ns: is the unit of the trace the right one?"
             }
-            None => "nothing was written; no database counts in more than seconds".to_owned(),
         }
     }
 

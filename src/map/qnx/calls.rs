@@ -66,7 +66,7 @@ impl QnxMapper {
     pub(super) fn end_call(&mut self, t: usize, outcome: Outcome) {
         let Some(call) = self.threads[t].call.take() else { return };
         if outcome == Outcome::Cut {
-            self.count(Finding::CallCut);
+            self.counters.count(Finding::CallCut, call.enter);
         }
         self.sync_exit(t, &call, outcome);
         self.client_goes_on(t, &call);

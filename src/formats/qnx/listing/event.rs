@@ -30,11 +30,13 @@ pub(super) struct Parsed {
 const NAMELESS: u16 = 0x3ff;
 
 /// The number of a call whose name no version has, while the number that is printed with it is that of
-/// another call here. Calls have seven bits.
-fn number_of_later(printed: Option<i128>) -> u16 {
+/// another call here: calls have seven bits. Without a number, one of those that no class uses, by its name.
+fn number_of_later(name: &[u8], printed: Option<i128>) -> u16 {
+    let first = LATER_CALLS + 0x80;
     match printed {
         Some(number @ 0..0x80) => LATER_CALLS | number as u16,
-        _ => NAMELESS,
+        Some(_) => NAMELESS,
+        None => first + (crc32fast::hash(name) % u32::from(NAMELESS - first)) as u16,
     }
 }
 
@@ -149,7 +151,7 @@ impl Body {
         let number = printed.map_or(named, |number| number.filter(|n| fits(*n)));
         // 1.02 prints the bits of the code as they are.
         let Some(number) = number.filter(|n| (0..0x400).contains(n)) else {
-            let event = number_of_later(printed.flatten());
+            let event = number_of_later(name, printed.flatten());
             let named = is_name(name).then(|| self.unread(event, Unreadable::Name, Vec::new(), line));
             return named.ok_or(Unreadable::Name);
         };

@@ -148,7 +148,7 @@ fn an_event_with_unknown_arguments_or_name_is_kept_as_text() {
         ("KER_CALL:NEW_CALL/77 a:1", name, 256 + 77, &[], "NEW_CALL/77 a:1"),
         ("KER_EXIT:NEW_CALL/78 a:1", name, 256 + 78, &[], "NEW_CALL/78 a:1"),
         ("KER_CALL:NEW_CALL/300 a:1", name, NAMELESS, &[], "NEW_CALL/300 a:1"),
-        ("KER_CALL:NEW_CALL a:1", name, NAMELESS, &[], "NEW_CALL a:1"),
+        ("KER_CALL:NEW_CALL a:1", name, 542, &[], "NEW_CALL a:1"),
         ("INT_CALL:KER_NOP/0 a:1", arguments, 0, &[], "a:1"),
         ("THREAD  :THREADY pid:x tid:1", arguments, 2, &[], "pid:x tid:1"),
         ("THREAD  :THREADY pid:1 tid:99999999999", arguments, 2, &[], "pid:1 tid:99999999999"),
