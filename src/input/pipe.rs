@@ -21,6 +21,8 @@ pub(super) struct Pipe {
     block: Vec<u8>,
     /// How much of the block was returned.
     at: usize,
+    /// Its end was said: an empty block.
+    at_end: bool,
     stop: Arc<AtomicBool>,
 }
 
@@ -41,7 +43,7 @@ impl Pipe {
             loop {
                 let mut block = vec![0; BLOCK];
                 match pipe.read(&mut block) {
-                    Ok(0) => return,
+                    Ok(0) => return drop(sender.send(Ok(Vec::new()))),
                     Ok(length) => {
                         block.truncate(length);
                         if sender.send(Ok(block)).is_err() {
@@ -53,16 +55,20 @@ impl Pipe {
                 }
             }
         })?;
-        Ok(Self { blocks, block: Vec::new(), at: 0, stop })
+        Ok(Self { blocks, block: Vec::new(), at: 0, at_end: false, stop })
     }
 }
 
 impl Read for Pipe {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.at >= self.block.len() {
+        while self.at >= self.block.len() && !self.at_end {
             match self.blocks.recv_timeout(PATIENCE) {
-                Ok(block) => (self.block, self.at) = (block?, 0),
-                Err(RecvTimeoutError::Disconnected) => return Ok(0),
+                Ok(block) => {
+                    (self.block, self.at) = (block?, 0);
+                    self.at_end = self.block.is_empty();
+                }
+                // Not an end: a part would be missing without a word.
+                Err(RecvTimeoutError::Disconnected) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::Relaxed) => {
                     return Err(io::Error::other(Error::interrupted()));
                 }

@@ -182,3 +182,20 @@ fn a_signal_ends_each_command_that_waits_for_input() {
         assert!(!bench.path().join("new.db").exists(), "{words:?}");
     }
 }
+
+/// What the engine does not count: values of a function, and a plan that doubles 24 times.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_that_takes_too_much_memory_ends_with_an_error() {
+    let bench = demo();
+    let doubled = |n: u32| format!(", c{n} AS (SELECT * FROM c{0} UNION ALL SELECT * FROM c{0})", n - 1);
+    let plan: String = (1..25).map(doubled).collect();
+    for sql in [
+        "SELECT length(repeat('a', 2000000000))".to_owned(),
+        format!("WITH c0 AS (SELECT 1 AS a){plan} SELECT count(*) FROM c24"),
+    ] {
+        let run = bench.run(&["query", "t.db", &sql, "--memory-limit", "64MiB"]);
+        assert_eq!(run.code, Some(1), "{}", run.all());
+        assert!(run.stderr.contains("needs more memory than it may use: 64 MiB"), "{}", run.all());
+    }
+}
