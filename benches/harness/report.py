@@ -12,8 +12,9 @@ from measure import run
 
 LEGEND = """\
 CPU is user and system time of the whole process; of questions (slice, lag, as_of, metrics), the start-up of the engine,
-Python included, is taken off CPU and wall. Memory is that at the peak: total is what the kernel counted, file pages
-included, anonymous the heap alone. Reproduce: `benches/run --write`."""
+Python included, is taken off CPU and wall. Memory is that at the peak: total is what the kernel counted, pages of files
+included, anonymous the heap alone. Pages of the program count as they are cached: a fresh copy of it can have 17 MiB more, so
+compare anonymous. Reproduce: `benches/run --write`."""
 
 
 def fact(file, key):
