@@ -262,6 +262,8 @@ pub mod internals {
     pub use crate::schema::{BtfEventRow, BtfEventRows, ProcessInstanceView};
 
     // The disk as a trait: tests implement one that fails.
+    #[cfg(feature = "engine")]
+    pub use crate::ops::repair::{RepairReport, repair};
     pub use crate::store::{Disk, DiskFile};
 
     // Pictures and pages.

@@ -2,6 +2,7 @@
 
 use super::ui::Ui;
 use crate::ops::Control;
+use crate::render::printable;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -37,7 +38,7 @@ pub(super) fn watched<T>(ui: &Ui, control: &Arc<Control>, work: impl FnOnce() ->
                 let seconds = stage.1.elapsed().as_millis().max(1) as u64;
                 // Some stages have no rows.
                 let rows = format!(" {} rows, {} rows/s", p.rows, p.rows * 1000 / seconds);
-                bar.set_message(format!("{}{}", p.stage, if p.rows > 0 { &rows } else { "" }));
+                bar.set_message(format!("{}{}", printable(&p.stage), if p.rows > 0 { &rows } else { "" }));
                 bar.tick();
             }
             bar.finish_and_clear();

@@ -3,6 +3,7 @@
 use crate::diagnostics::{Diagnostic, Log, Severity, UNKNOWN_NAME};
 use crate::error::{Error, ErrorKind};
 use crate::ops::findings::Found;
+use crate::render::printable;
 use crate::time::TimeScale;
 use std::io::{IsTerminal, Write};
 
@@ -104,5 +105,5 @@ impl Ui {
 
 fn line(text: &str) {
     // If standard error is closed, there is no other place for the message.
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", printable(text));
 }

@@ -17,6 +17,7 @@ pub(crate) struct Inputs {
     pub over: Description,
     format: Option<String>,
     encoding: Option<String>,
+    max_unpacked: u64,
     allow_outside: bool,
     of_formats: Vec<(String, Vec<String>)>,
     time_scale: Option<String>,
@@ -32,6 +33,7 @@ impl Inputs {
             over: over.clone(),
             format: options.format.map(|format| format.info().name.to_owned()),
             encoding: options.encoding.map(|encoding| encoding.as_str().to_owned()),
+            max_unpacked: options.max_unpacked,
             allow_outside: options.allow_outside,
             of_formats: options
                 .of_formats
@@ -67,6 +69,7 @@ impl Inputs {
             strict: self.strict,
             format,
             encoding: self.encoding.as_deref().and_then(Encoding::parse),
+            max_unpacked: self.max_unpacked,
             allow_outside: self.allow_outside,
             of_formats,
             described: self.described,

@@ -86,6 +86,8 @@ pub struct Source {
     spare: Vec<Buffer>,
     index: u64,
     offset: u64,
+    /// The most bytes that compressed data may have.
+    max_unpacked: u64,
 }
 
 impl Source {
@@ -163,12 +165,18 @@ impl Source {
             spare: Vec::new(),
             index: 0,
             offset: 0,
+            max_unpacked: u64::MAX,
         })
     }
 
     /// The input is text in this encoding. To be called before anything is read.
     pub fn decode_from(&mut self, encoding: Option<Encoding>) {
         self.stated = encoding;
+    }
+
+    /// Reading fails behind so many bytes of compressed data, which unpack to any size.
+    pub fn unpack_at_most(&mut self, bytes: u64) {
+        self.max_unpacked = bytes;
     }
 
     /// How its text became UTF-8, for people; `None` if it is UTF-8, or no text. Known after the first read.
@@ -193,7 +201,8 @@ impl Source {
     /// The next chunk, `None` at the end.
     ///
     /// # Errors
-    /// `Io` when reading fails, `Input` when compressed data are damaged.
+    /// `Io` when reading fails, `Input` when compressed data are damaged, `Limit` when they are more than
+    /// [`Source::unpack_at_most`] permits.
     pub fn next_chunk(&mut self) -> Result<Option<Chunk>> {
         self.fill(CHUNK_BYTES)?;
         let Some(mut bytes) = self.buffer.take().filter(|content| !content.is_empty()) else {
@@ -213,6 +222,12 @@ impl Source {
         let chunk = Chunk { index: self.index, offset: self.offset, bytes, last };
         self.index += 1;
         self.offset += length as u64;
+        if self.offset > self.max_unpacked && self.decoder.compression().is_some() {
+            let most = self.max_unpacked;
+            return Err(Error::new(ErrorKind::Limit, format!("unpacks to more than {most} bytes"))
+                .at(&self.path)
+                .hint("if that is what it holds, permit more with --max-unpacked"));
+        }
         Ok(Some(chunk))
     }
 

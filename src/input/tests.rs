@@ -122,6 +122,27 @@ fn endless_lines_do_not_grow_memory() {
     assert_eq!(all.concat_bytes(), text);
 }
 
+#[test]
+fn compressed_data_unpack_to_so_many_bytes_at_most() {
+    let text = long_text();
+    let bytes_of = |content: &[u8], most: u64| {
+        let mut source = drip(content, 1 << 20);
+        source.unpack_at_most(most);
+        let mut bytes = 0;
+        while let Some(chunk) = source.next_chunk()? {
+            bytes += chunk.bytes.len();
+        }
+        Ok(bytes)
+    };
+    let all = text.len() as u64;
+    assert_eq!(bytes_of(&gzip(&text), all).unwrap(), text.len());
+    assert_eq!(bytes_of(&text, 1).unwrap(), text.len(), "what is not compressed is no larger than its file");
+    let error: Error = bytes_of(&gzip(&text), all - 1).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    assert!(error.to_string().contains(&format!("unpacks to more than {} bytes", all - 1)), "{error}");
+    assert!(error.hints()[0].contains("--max-unpacked"), "{error:?}");
+}
+
 trait Concat {
     fn concat_bytes(&self) -> Vec<u8>;
 }

@@ -44,6 +44,8 @@ pub struct Options {
     pub format: Option<&'static dyn TraceFormat>,
     /// How text inputs are encoded; told by content when `None`: UTF-8 or UTF-16.
     pub encoding: Option<Encoding>,
+    /// The most bytes that a compressed input may unpack to.
+    pub max_unpacked: u64,
     /// Descriptions may name files outside of their folders, by any path.
     pub allow_outside: bool,
     /// Options of the formats.
@@ -60,7 +62,7 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Everything that can be is mapped and told by content, findings are kept, one thread.
+    /// Everything that can be is mapped and told by content, findings are kept, one thread, 1 TiB unpacked.
     fn default() -> Self {
         Self {
             time_scale: None,
@@ -70,6 +72,7 @@ impl Default for Options {
             formats: FORMATS,
             format: None,
             encoding: None,
+            max_unpacked: 1 << 40,
             allow_outside: false,
             of_formats: OptionValues::default(),
             described: false,

@@ -93,6 +93,7 @@ fn open_input(
 ) -> Result<Input> {
     let mut source = Source::open_until(&planned.path, &control.flag_shared())?;
     source.decode_from(options.encoding);
+    source.unpack_at_most(options.max_unpacked);
     if !options.digest {
         source.skip_digest();
     }

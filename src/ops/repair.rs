@@ -8,7 +8,7 @@ use super::forget::REMADE;
 use super::map::MAPPERS;
 use super::map_again::map_again;
 use super::setup::STATE;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::store::{Database, Disk, Location, VerifyReport, repair_log, verify};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,7 +57,11 @@ pub fn repair(
         let choice = Choice { recording: Some(name.clone()), labels: Vec::new() };
         match map_again(Arc::clone(disk), at, &choice, threads, control) {
             Ok(_) => repaired.push(format!("recording '{name}'")),
-            Err(e) => failed.push((name.clone(), e.to_string())),
+            // What the database says; a full disk says nothing of a recording.
+            Err(e) if [ErrorKind::Database, ErrorKind::Usage].contains(&e.kind()) => {
+                failed.push((name.clone(), e.to_string()));
+            }
+            Err(e) => return Err(e),
         }
     }
     Ok(RepairReport { repaired, failed, after: verify(at)? })

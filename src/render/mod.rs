@@ -15,6 +15,7 @@ mod parallel;
 pub mod pdf;
 #[cfg(feature = "png")]
 pub mod png;
+mod printable;
 pub mod svg;
 mod table;
 mod temporal;
@@ -43,6 +44,7 @@ pub(crate) use markup::escaped;
 #[cfg(feature = "engine")]
 pub(crate) use parallel::PORTION;
 pub(crate) use parallel::{Worker, in_order};
+pub use printable::{PrintableWriter, printable};
 pub use table::{SHOWN_NULL, records};
 pub use unit::{InUnit, shifted};
 

@@ -8,6 +8,7 @@ use arrow::datatypes::{Field, SchemaRef};
 
 use super::aligned::{length, line};
 use super::cell::{Cell, Column};
+use super::printable::escaped;
 use super::{Sink, unwritable};
 use crate::error::Result;
 
@@ -34,7 +35,7 @@ pub(super) struct Table<'a> {
 
 impl<'a> Table<'a> {
     pub fn new(schema: &SchemaRef, out: &'a mut dyn Write) -> Self {
-        let names: Vec<_> = schema.fields().iter().map(|f| escaped(f.name(), false)).collect();
+        let names: Vec<_> = schema.fields().iter().map(|f| escaped(f.name(), |_| false)).collect();
         let right = schema.fields().iter().map(|f| Column::is_number(f.data_type())).collect();
         let multiline = names == ["plan_type", "plan"];
         let null = |f: &Arc<Field>| f.metadata().get(SHOWN_NULL).map_or("NULL", String::as_str).to_owned();
@@ -100,32 +101,14 @@ impl Sink for Table<'_> {
 fn text_of(column: &Column<'_>, row: usize, multiline: bool, other: &mut Vec<u8>) -> String {
     match column.cell(row, other) {
         Cell::Null => "NULL".to_owned(),
-        Cell::Text(text) => escaped(text, multiline),
+        Cell::Text(text) => escaped(text, |c| multiline && c == '\n'),
         Cell::Fraction(value) => rounded(value),
         Cell::Number | Cell::Written => {
-            let text = escaped(&String::from_utf8_lossy(other), false);
+            let text = escaped(&String::from_utf8_lossy(other), |_| false);
             other.clear();
             text
         }
     }
-}
-
-/// Escapes control characters, which could move the cursor; `multiline` keeps line breaks.
-fn escaped(text: &str, multiline: bool) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' if multiline => out.push(c),
-            c if c.is_control() || is_bidirectional(c) => out.extend(c.escape_default()),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// Characters that change the direction of the text around them.
-fn is_bidirectional(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn rounded(value: f64) -> String {
@@ -139,7 +122,7 @@ fn rounded(value: f64) -> String {
 /// The rows as lines of name and value, with an empty line between rows: for tables that are wider than the
 /// terminal.
 pub fn records(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<String> {
-    let names: Vec<_> = schema.fields().iter().map(|f| escaped(f.name(), false)).collect();
+    let names: Vec<_> = schema.fields().iter().map(|f| escaped(f.name(), |_| false)).collect();
     let width = names.iter().map(|n| length(n)).max().unwrap_or(0);
     let mut rows = Vec::new();
     let mut other = Vec::new();

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::layout::{LOG, TIP};
+use super::layout::{self, LOG, TIP};
 use super::location::Location;
 use super::log::{Snapshot, files_of_log};
 #[cfg(feature = "engine")]
@@ -80,6 +80,14 @@ impl Database {
     /// Number of commits so far.
     pub fn generation(&self) -> u64 {
         self.snapshot.head().number
+    }
+
+    /// Whether there has been a commit since: asks for one file.
+    ///
+    /// # Errors
+    /// When the place cannot be read.
+    pub fn is_outdated(&self) -> Result<bool> {
+        self.location.place(&layout::commit(self.generation() + 1)).exists()
     }
 
     /// Program that made the last commit, with its version.

@@ -27,6 +27,7 @@ mod doubts;
 mod encodings;
 mod examples;
 mod faults;
+mod faults_of_verbs;
 #[path = "../faulty_disk/mod.rs"]
 #[allow(dead_code, reason = "the unit tests of `store` use the rest")]
 mod faulty_disk;
@@ -34,6 +35,7 @@ mod fleet;
 mod fuzz_corpus;
 mod grasp;
 mod grasp_out;
+mod hostile_names;
 mod judge;
 mod metrics;
 mod mutations;

@@ -55,6 +55,7 @@ const EFFECTS: &[(&str, &str)] = &[
     (".export slice.btf 117ms 120ms\nSELECT 'done';", "done"),
     (".plot slice.svg 117ms 120ms\nSELECT 'done';", "done"),
     (".open engine.db\nSELECT 'open';", "open"),
+    (".reload\nSELECT 'again';", "again"),
     ("SELECT 'before';\n.quit\nSELECT 'after';", "before"),
 ];
 

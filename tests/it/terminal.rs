@@ -284,3 +284,19 @@ fn the_shell_opens_with_what_a_new_user_needs() {
     terminal.keys("\r");
     assert!(terminal.child.wait().unwrap().success());
 }
+
+#[test]
+fn a_database_that_changes_is_noticed_and_opened_anew() {
+    let mut terminal = Terminal::new();
+    terminal.runs("CREATE VIEW own AS SELECT 1 AS one;");
+    terminal.bench.ok(&["ingest", "engine.db", "recording", "--name", "second", "-q"]);
+    contains(
+        &terminal.runs("SELECT count(*) AS n FROM own;"),
+        &["the database has changed since it was opened: `.reload` shows it as it is now"],
+    );
+    terminal.runs(".reload");
+    contains(&terminal.shown(), &["engine.db: 2 recordings, read-only"]);
+    contains(&terminal.runs("SELECT count(*) + 40 AS n FROM recording;"), &["42"]);
+    assert_eq!(terminal.shown().matches("has changed").count(), 1, "{}", terminal.shown());
+    terminal.leaves();
+}

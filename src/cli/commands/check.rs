@@ -117,10 +117,10 @@ pub(super) fn run(args: &CheckArgs) -> Result<u8> {
             CheckFormat::Json => all.push(to_json(recording, report)),
         }
     }
-    if args.format == CheckFormat::Json {
-        text = serde_json::to_string_pretty(&all).unwrap_or_default() + "\n";
+    match args.format {
+        CheckFormat::Json => output::print_json(&all)?,
+        _ => output::print(&text)?,
     }
-    output::print(&text)?;
     let violations: u64 = reports.iter().map(|(_, report)| report.violations(args.severity)).sum();
     Ok(if violations > 0 { VIOLATIONS } else { 0 })
 }
@@ -141,11 +141,11 @@ fn requirements_of(args: &CheckArgs, file: &Path) -> Result<u8> {
         }
     });
     let Measured { outcomes, time_scale } = measured?;
-    output::print(&match args.format {
-        CheckFormat::Table => crate::require::table(&outcomes, time_scale),
-        CheckFormat::Json => serde_json::to_string_pretty(&outcomes).unwrap_or_default() + "\n",
-        CheckFormat::Junit => junit(&outcomes, time_scale, args.allow_no_samples),
-    })?;
+    match args.format {
+        CheckFormat::Table => output::print(&crate::require::table(&outcomes, time_scale))?,
+        CheckFormat::Json => output::print_json(&outcomes)?,
+        CheckFormat::Junit => output::print(&junit(&outcomes, time_scale, args.allow_no_samples))?,
+    }
     let is_kept = |verdict| match verdict {
         Verdict::Kept => true,
         Verdict::NoSamples => args.allow_no_samples,

@@ -111,11 +111,10 @@ pub(super) fn run(args: &CompareArgs, ui: &Ui) -> Result<u8> {
         return metrics(args, &pair, ui);
     }
     let result = pair.compare(&compare_options(args, scale)?)?;
-    let text = match args.format {
-        ReportFormat::Json => serde_json::to_string_pretty(&result).unwrap_or_default() + "\n",
-        ReportFormat::Table => table(&result, scale),
-    };
-    output::print(&text)?;
+    match args.format {
+        ReportFormat::Json => output::print_json(&result)?,
+        ReportFormat::Table => output::print(&table(&result, scale))?,
+    }
     for option in &result.unused {
         ui.warning(&format!("--{option} had no effect"));
     }
@@ -308,18 +307,17 @@ fn place(line: &Line) -> String {
 fn metrics(args: &CompareArgs, pair: &Pair, ui: &Ui) -> Result<u8> {
     let threshold = args.threshold.unwrap_or_default();
     let result = pair.compare_metrics(&args.metric, threshold)?;
-    let text = match args.format {
+    match args.format {
         ReportFormat::Json => {
             let mut all = serde_json::to_value(&result).unwrap_or_default();
             if let Value::Object(all) = &mut all {
                 all.insert("level".into(), "metrics".into());
                 all.insert("threshold".into(), json!(threshold));
             }
-            serde_json::to_string_pretty(&all).unwrap_or_default() + "\n"
+            output::print_json(&all)?;
         }
-        ReportFormat::Table => metrics_table(&result, threshold, args.limit),
-    };
-    output::print(&text)?;
+        ReportFormat::Table => output::print(&metrics_table(&result, threshold, args.limit))?,
+    }
     for metric in &result.without_samples {
         ui.warning(&format!("{metric} has no samples on either side"));
     }

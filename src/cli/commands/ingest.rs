@@ -61,6 +61,10 @@ pub struct IngestArgs {
     /// from elsewhere could name any file of this machine.
     #[arg(long)]
     pub allow_outside: bool,
+    /// The most bytes that a compressed input may unpack to, e.g. 20GiB: a few of them can be made to unpack
+    /// to more than any disk holds.
+    #[arg(long, value_name = "SIZE", default_value = "1TiB")]
+    pub max_unpacked: String,
     /// Store software events only.
     #[arg(long)]
     pub no_map: bool,
@@ -159,6 +163,7 @@ pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
         strict: args.strict,
         format,
         encoding: Encoding::parse(&args.encoding),
+        max_unpacked: parse::size("--max-unpacked", &args.max_unpacked)?,
         allow_outside: args.allow_outside,
         of_formats: args.of_formats.values.clone(),
         described: over

@@ -103,8 +103,7 @@ pub(super) fn info(args: &InfoArgs) -> Result<u8> {
     let db = args.recordings.choice().of(Database::open(&args.database)?)?;
     let scale = db.time_scale();
     if args.format == InfoFormat::Json {
-        let text = serde_json::to_string_pretty(&as_json(&db, args)?).unwrap_or_default() + "\n";
-        return output::print(&text).map(|()| 0);
+        return output::print_json(&as_json(&db, args)?).map(|()| 0);
     }
     let mut text = format!(
         "database    {}\nwritten by  {}\ntime scale  {}\n",

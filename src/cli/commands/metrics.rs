@@ -139,12 +139,8 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
         let bins = bins_of(&histograms)?;
         report_absent(args, &session, &filter, &bins, ui)?;
         if output::format_of(&args.output)? == Format::Table {
-            let mut target = output::Target::open(args.output.output.as_deref(), args.output.force)?;
             let text = histogram::text(&histograms, scale, output::width());
-            let path = args.output.output.clone().unwrap_or_else(|| "standard output".into());
-            target.out().write_all(text.as_bytes()).map_err(|e| Error::io("write to", path, e))?;
-            target.finish()?;
-            return Ok(0);
+            return output::print_to(&args.output, &text).map(|()| 0);
         }
         match args.unit.unit {
             Some(unit) => in_unit(&bins, scale, unit)?,

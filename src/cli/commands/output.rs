@@ -3,10 +3,11 @@
 use super::super::args::{Format, Output};
 use super::super::ui::Ui;
 use super::extension;
-use crate::error::{Error, Result};
-use crate::render;
+use crate::error::{Error, ErrorKind, Result};
+use crate::render::{self, PrintableWriter, printable};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -31,8 +32,7 @@ impl Target {
     )]
     pub fn open(path: Option<&Path>, force: bool) -> Result<Self> {
         let Some(path) = path.filter(|p| *p != Path::new("-")) else {
-            let out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-            return Ok(Self { out: Box::new(out), file: None });
+            return Ok(Self { out: standard_output(), file: None });
         };
         if path.exists() && !force && !is_special(path) {
             return Err(Error::usage(format!("'{}' exists already", path.display()))
@@ -85,6 +85,15 @@ impl Drop for Target {
             // The file was never promised, so failing to remove it is not an error.
             let _ = std::fs::remove_file(temporary);
         }
+    }
+}
+
+/// Data as it is; on a terminal, without what it would obey.
+fn standard_output() -> Box<dyn Write> {
+    let out = std::io::stdout().lock();
+    match std::io::stdout().is_terminal() {
+        true => Box::new(BufWriter::with_capacity(1 << 16, PrintableWriter::new(out))),
+        false => Box::new(BufWriter::with_capacity(1 << 16, out)),
     }
 }
 
@@ -147,10 +156,26 @@ pub(in crate::cli) fn width() -> usize {
     terminal.or_else(columns).unwrap_or(WIDTH)
 }
 
-/// Writes a text to standard output.
+/// Writes a text for people to standard output, without what a terminal would obey.
 pub(super) fn print(text: &str) -> Result<()> {
-    let mut target = Target::open(None, false)?;
-    target.out().write_all(text.as_bytes()).map_err(|e| Error::io("write to", "standard output", e))?;
+    write(Target::open(None, false)?, &printable(text))
+}
+
+/// The same to `output`.
+pub(super) fn print_to(output: &Output, text: &str) -> Result<()> {
+    write(Target::open(output.output.as_deref(), output.force)?, &printable(text))
+}
+
+/// Writes a report for programs to standard output.
+pub(super) fn print_json(report: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string_pretty(report)
+        .map_err(|e| Error::new(ErrorKind::Bug, "a report cannot be written as JSON").because(e))?;
+    write(Target::open(None, false)?, &(text + "\n"))
+}
+
+fn write(mut target: Target, text: &str) -> Result<()> {
+    let done = target.out().write_all(text.as_bytes());
+    done.map_err(|e| Error::io("write to", target.path(), e))?;
     target.finish()
 }
 

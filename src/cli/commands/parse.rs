@@ -67,23 +67,29 @@ fn dollar(name: &str) -> String {
     format!("${}", name.trim_start_matches('$'))
 }
 
-/// `512MiB`, `4GiB`, `1GB` or a number of bytes.
+/// The bytes of `--memory-limit`.
 pub(in crate::cli) fn memory(limits: &Limits) -> Result<Option<u64>> {
-    let Some(text) = limits.memory_limit.as_deref() else { return Ok(None) };
+    limits.memory_limit.as_deref().map(|text| size("--memory-limit", text)).transpose()
+}
+
+/// `512MiB`, `4GiB`, `1TB` or a number of bytes; not 0.
+pub(super) fn size(option: &str, text: &str) -> Result<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let unit: u64 = match text[digits..].trim().to_ascii_lowercase().as_str() {
         "" | "b" => 1,
         "kib" | "k" => 1 << 10,
         "mib" | "m" => 1 << 20,
         "gib" | "g" => 1 << 30,
+        "tib" | "t" => 1 << 40,
         "kb" => 1_000,
         "mb" => 1_000_000,
         "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
         _ => 0,
     };
     let number = text[..digits].parse::<u64>().ok().and_then(|n| n.checked_mul(unit)).filter(|n| *n > 0);
-    let bad = || Error::usage(format!("--memory-limit: '{text}' is not a size")).hint("e.g. 512MiB or 4GiB");
-    number.map(Some).ok_or_else(bad)
+    number
+        .ok_or_else(|| Error::usage(format!("{option}: '{text}' is not a size")).hint("e.g. 512MiB or 4GiB"))
 }
 
 #[cfg(test)]
@@ -109,9 +115,10 @@ mod tests {
 
     #[test]
     fn sizes() {
-        let of = |text: &str| memory(&Limits { threads: None, memory_limit: Some(text.into()) });
-        assert_eq!(of("512MiB").unwrap(), Some(512 << 20));
-        assert_eq!(of("1GB").unwrap(), Some(1_000_000_000));
+        let of = |text: &str| size("--memory-limit", text);
+        assert_eq!(of("512MiB").unwrap(), 512 << 20);
+        assert_eq!(of("1GB").unwrap(), 1_000_000_000);
+        assert_eq!(of("2 TiB").unwrap(), 2 << 40);
         for bad in ["", "x", "1 parsec", "0", "99999999999GiB"] {
             assert!(of(bad).is_err(), "{bad}");
         }

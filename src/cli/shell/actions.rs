@@ -274,6 +274,11 @@ pub(super) fn open(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     Ok(Flow::Next)
 }
 
+pub(super) fn reload(shell: &mut Shell<'_>, _: &[String]) -> Result<Flow> {
+    shell.open(shell.database.clone())?;
+    Ok(Flow::Next)
+}
+
 fn one_of(what: &str, word: &str, words: &'static [&'static str]) -> Result<&'static str> {
     words.iter().copied().find(|w| w.eq_ignore_ascii_case(word)).ok_or_else(|| {
         let error = Error::usage(format!("there is no {what} '{word}'"));

@@ -184,7 +184,11 @@ pub(super) const COMMANDS: &[Command] = &[
         ),
     command(".open", actions::open, "Open another database, or the same one anew")
         .args(&[may("DB", ArgKind::File)])
-        .detail("A session sees the database as it was when it was opened."),
+        .detail(
+            "A session sees the database as it was when it was opened. Its own views and tables end with it.",
+        ),
+    command(".reload", actions::reload, "Open the database anew, as it is now")
+        .detail("On a terminal, the shell says when the database has changed."),
     command(".quit", |_, _| Ok(Flow::Quit), "Leave, as Ctrl-D does").alias(".exit"),
 ];
 

@@ -108,9 +108,10 @@ fn words<'a>(start: usize, begun: &str, all: impl IntoIterator<Item = &'a str>) 
     Completions::Words(start, found)
 }
 
-/// Those words that begin with the typed letters, in any case.
+/// Those words that begin with the typed letters, in any case. The editor would obey control characters.
 fn beginning<'a>(begun: &str, all: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    let fits = |w: &&str| w.get(..begun.len()).is_some_and(|head| head.eq_ignore_ascii_case(begun));
+    let begins = |w: &str| w.get(..begun.len()).is_some_and(|head| head.eq_ignore_ascii_case(begun));
+    let fits = |w: &&str| begins(w) && !w.contains(char::is_control);
     all.into_iter().filter(fits).map(str::to_owned).collect()
 }
 

@@ -26,7 +26,7 @@ use crate::cli::signals;
 use crate::engine::{Session, Statement, queries_with_folders, split};
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::Queries;
-use crate::render::{self, InUnit};
+use crate::render::{self, InUnit, printable};
 use crate::store::{Database, Location};
 use crate::time::TimeScale;
 use arrow::array::RecordBatch;
@@ -98,6 +98,8 @@ struct Shell<'a> {
     database: Location,
     /// Changes when the names of tables may have: with another database, and with views of the session.
     opened: u64,
+    /// Whether the user knows that the database has changed.
+    is_outdated: bool,
     limits: Limits,
     sql_path: SqlPath,
     queries: Arc<Queries>,
@@ -132,6 +134,7 @@ pub(super) fn run(args: &ShellArgs, ui: &Ui) -> Result<u8> {
         session,
         database: args.database.clone(),
         opened: 1,
+        is_outdated: false,
         limits: args.limits.clone(),
         sql_path: args.sql_path.clone(),
         queries,
@@ -271,7 +274,7 @@ impl Shell<'_> {
     fn print(&mut self, text: &str) -> Result<Flow> {
         let failed = |e| Error::io("write to", PathBuf::from("standard output"), e);
         let pager = self.settings.pager.as_deref();
-        self.out.write(pager, |out| out.write_all(text.as_bytes()).map_err(failed))?;
+        self.out.write(pager, |out| out.write_all(printable(text).as_bytes()).map_err(failed))?;
         Ok(Flow::Next)
     }
 
@@ -288,8 +291,18 @@ impl Shell<'_> {
     fn open(&mut self, location: Location) -> Result<()> {
         (self.session, self.database) = (self.session_on(Database::open(location.clone())?)?, location);
         self.opened += 1;
+        self.is_outdated = false;
         self.ui.status(&self.greeting());
         Ok(())
+    }
+
+    /// Says, once, that the database has changed since it was opened.
+    fn look_for_changes(&mut self) {
+        // Whoever cannot see it is told so by the next statement.
+        if !self.is_outdated && self.session.database().is_outdated().unwrap_or_default() {
+            self.is_outdated = true;
+            self.ui.status("the database has changed since it was opened: `.reload` shows it as it is now");
+        }
     }
 
     /// Continues with new threads on the same snapshot: those of a stopped statement may still be busy.

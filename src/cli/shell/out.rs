@@ -3,6 +3,7 @@
 use super::super::commands::output::Target;
 use super::super::is_broken_pipe;
 use crate::error::{Error, Result};
+use crate::render::PrintableWriter;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -83,8 +84,9 @@ fn page<T: Default>(pager: &str, work: impl FnOnce(&mut dyn Write) -> Result<T>)
     let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut child =
         Command::new(shell).args([option, pager]).stdin(Stdio::piped()).spawn().map_err(failed)?;
-    let mut input =
-        BufWriter::new(child.stdin.take().ok_or_else(|| failed(std::io::ErrorKind::BrokenPipe.into()))?);
+    let input = child.stdin.take().ok_or_else(|| failed(std::io::ErrorKind::BrokenPipe.into()))?;
+    // What a pager shows, the terminal gets.
+    let mut input = BufWriter::new(PrintableWriter::new(input));
     let done = work(&mut input).and_then(|done| input.flush().map_err(failed).map(|()| done));
     // The pager waits for the end of its input, and we wait for the end of the pager.
     drop(input);

@@ -47,6 +47,7 @@ pub(super) fn run(shell: &mut Shell<'_>) -> Result<()> {
             opened = shell.opened;
             editor.set_helper(Some(EditorHelper::new(shell)));
         }
+        shell.look_for_changes();
         shell.width = editor.dimensions().map(|(columns, _)| usize::from(columns)).filter(|w| *w > 0);
         let text = match editor.readline(PROMPT) {
             Ok(text) => text,
