@@ -12,6 +12,9 @@ use super::place::Place;
 use crate::error::{Error, Result};
 use crate::schema::TableSpec;
 
+/// Fields that a later btfdb wrote, and this one does not know; kept when the log is folded.
+pub(super) type Unknown = BTreeMap<String, serde_json::Value>;
+
 /// A recording, and its files.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Recording {
@@ -31,6 +34,8 @@ pub struct Recording {
     /// Its other files, by path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) blobs: Vec<BlobEntry>,
+    #[serde(flatten)]
+    pub(super) other: Unknown,
 }
 
 /// One file of a table.
@@ -54,6 +59,8 @@ pub struct FileEntry {
     pub end_at: Option<i64>,
     /// That of the tail, which has the sums of the pages: `xxh3-128:` and 32 hexadecimal digits.
     pub checksum: String,
+    #[serde(flatten)]
+    pub(super) other: Unknown,
 }
 
 /// One file that is not a table.
@@ -67,6 +74,8 @@ pub(super) struct BlobEntry {
     pub bytes: u64,
     /// `xxh3-128:` and 32 hexadecimal digits.
     pub checksum: String,
+    #[serde(flatten)]
+    pub other: Unknown,
 }
 
 impl Recording {

@@ -10,7 +10,7 @@ use super::layout;
 use super::location::Location;
 use super::log::Snapshot;
 use super::place::Place;
-use super::recording::{BlobEntry, FileEntry, Recording};
+use super::recording::{BlobEntry, FileEntry, Recording, Unknown};
 use super::table_writer::{StagedFile, TableWriter};
 use super::target::Target;
 use crate::error::{Error, ErrorKind, Result};
@@ -176,6 +176,7 @@ impl Transaction {
             name: name.to_owned(),
             bytes: seal.bytes,
             checksum: seal.checksum,
+            other: Unknown::default(),
         });
         draft.recording.sort();
         Ok(())

@@ -112,7 +112,7 @@ mod time_scale {
 mod tests {
     use super::*;
     use crate::error::ErrorKind;
-    use crate::store::recording::BlobEntry;
+    use crate::store::recording::{BlobEntry, Unknown};
 
     fn commit() -> Commit {
         let blob = BlobEntry {
@@ -121,6 +121,7 @@ mod tests {
             name: "setup.json".into(),
             bytes: u64::MAX,
             checksum: "xxh3-128:0".into(),
+            other: Unknown::default(),
         };
         let recording = Recording {
             name: "a\"ü".into(),
@@ -155,6 +156,21 @@ mod tests {
                 Err(e) => assert_eq!(e.kind(), ErrorKind::Database, "byte {at}"),
             }
         }
+    }
+
+    #[test]
+    fn fields_of_a_later_btfdb_are_kept() {
+        let mut later: serde_json::Value = serde_json::to_value(commit()).unwrap();
+        later["puts"][0]["later"] = [1, 2].into();
+        later["puts"][0]["blobs"][0]["later"] = "x".into();
+        later["puts"][0]["files"] = serde_json::json!([{
+            "path": "a/b", "table": "gap", "recording": "a", "rows": 1, "bytes": 2, "tail": 1, "begin_at": null,
+            "end_at": null, "checksum": "", "later": { "deep": true },
+        }]);
+        later["later"] = true.into();
+        let commit = parse(&sealed::seal(&later).unwrap()).unwrap();
+        let kept = serde_json::to_value(&commit.puts).unwrap();
+        assert_eq!(kept, later["puts"]);
     }
 
     #[test]

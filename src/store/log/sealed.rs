@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::checksum::Seal;
@@ -14,11 +15,11 @@ const FORMAT: &str = "btfdb database";
 pub(super) const VERSION: u32 = 7;
 
 #[derive(Serialize)]
-struct Envelope<'a, T> {
+struct Envelope<'a> {
     format: &'a str,
     version: u32,
     checksum: &'a str,
-    content: &'a T,
+    content: &'a RawValue,
 }
 
 #[derive(Deserialize)]
@@ -28,15 +29,18 @@ struct Header {
 }
 
 #[derive(Deserialize)]
-struct Content<T> {
+struct Content<'a> {
     checksum: String,
-    content: T,
+    /// As it was written: a later btfdb may have written fields that this one does not know.
+    #[serde(borrow)]
+    content: &'a RawValue,
 }
 
 /// `content` as one line.
 pub(super) fn seal<T: Serialize>(content: &T) -> Result<Vec<u8>> {
-    let checksum = checksum(content)?;
-    let envelope = Envelope { format: FORMAT, version: VERSION, checksum: &checksum, content };
+    let content = serde_json::value::to_raw_value(content).map_err(unwritable)?;
+    let checksum = Seal::of(content.get().as_bytes()).checksum;
+    let envelope = Envelope { format: FORMAT, version: VERSION, checksum: &checksum, content: &content };
     let mut json = serde_json::to_vec(&envelope).map_err(unwritable)?;
     json.push(b'\n');
     Ok(json)
@@ -44,7 +48,7 @@ pub(super) fn seal<T: Serialize>(content: &T) -> Result<Vec<u8>> {
 
 /// The content of a file that was sealed. Fails with [`ErrorKind::Database`] when it is not ours, of another
 /// version, or damaged.
-pub(super) fn open<T: Serialize + DeserializeOwned>(json: &[u8], path: &Path) -> Result<T> {
+pub(super) fn open<T: DeserializeOwned>(json: &[u8], path: &Path) -> Result<T> {
     let header: Header = serde_json::from_slice(json).map_err(|e| damaged(path).because(e))?;
     if header.format != FORMAT {
         return Err(Error::database("the file is not of a btfdb database").at(path));
@@ -56,21 +60,17 @@ pub(super) fn open<T: Serialize + DeserializeOwned>(json: &[u8], path: &Path) ->
             .at(path)
             .hint(format!("use the {age} btfdb that wrote it, or ingest the recordings again")));
     }
-    let content: Content<T> = serde_json::from_slice(json).map_err(|e| damaged(path).because(e))?;
-    if checksum(&content.content)? != content.checksum {
+    let sealed: Content<'_> = serde_json::from_slice(json).map_err(|e| damaged(path).because(e))?;
+    if Seal::of(sealed.content.get().as_bytes()).checksum != sealed.checksum {
         return Err(damaged(path));
     }
-    Ok(content.content)
+    serde_json::from_str(sealed.content.get()).map_err(|e| damaged(path).because(e))
 }
 
 pub(super) fn damaged(path: &Path) -> Error {
     Error::database("the log of the database is damaged")
         .at(path)
         .hint("restore the file from a backup, or ingest the recordings again")
-}
-
-fn checksum<T: Serialize>(content: &T) -> Result<String> {
-    Ok(Seal::of(&serde_json::to_vec(content).map_err(unwritable)?).checksum)
 }
 
 fn unwritable(error: serde_json::Error) -> Error {
