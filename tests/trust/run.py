@@ -12,10 +12,13 @@ LONGEST = 5.0
 
 
 class Run:
+    # Seconds after which it is ended.
+    patience = 60
+
     def __init__(self, btfdb, *words, text=None):
         begun = time.monotonic()
         try:
-            done = subprocess.run([btfdb, *map(str, words)], input=text, capture_output=True, timeout=60, cwd=ROOT)
+            done = subprocess.run([btfdb, *map(str, words)], input=text, capture_output=True, timeout=self.patience, cwd=ROOT)
             self.code, self.out, self.err = done.returncode, done.stdout, done.stderr.decode(errors="replace")
         except subprocess.TimeoutExpired:
             self.code, self.out, self.err = None, b"", "does not end"

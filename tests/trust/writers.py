@@ -33,8 +33,8 @@ JOIN = """SELECT r.recording, l.value, r.begin_at, r.end_at, e.n, e.last, s.n, s
           ON s.recording = r.recording
           FULL JOIN (SELECT recording, count(*) AS n FROM process_instance GROUP BY 1) i ON i.recording = r.recording"""
 METRICS = ["ResponseTime", "NetExecutionTime", "CPULoad"]
-# Seconds that a command may take while many others run.
-LONGEST = 60.0
+# Seconds that a command may take while many others run, and in a bucket.
+LONGEST, LONGEST_IN_BUCKET = 60.0, 300.0
 # What a reader may say before the first commit.
 NONE = ("is not a btfdb database", "does not exist", "there is no database at")
 # What a writer may say if another one changes the same recording.
@@ -144,6 +144,7 @@ class Trial:
     def __init__(self, btfdb, folder, figures, chance, log):
         self.btfdb, self.figures, self.chance = btfdb, figures, chance
         self.database, self.log, self.kinds = log.database, log, Kinds(btfdb, folder)
+        self.longest = Run.patience = LONGEST if isinstance(self.database, Path) else LONGEST_IN_BUCKET
         self.serial, self.is_over = 0, threading.Event()
         # Begin and end of each vacuum without grace: then readers may fail.
         self.vacuums = []
@@ -197,7 +198,7 @@ class Trial:
 
     def wrong(self, what, name, run, span, begun):
         said = run.err.strip()[:600]
-        if why := run.why_bad(LONGEST, (0, 1, 2, 3)):
+        if why := run.why_bad(self.longest, (0, 1, 2, 3)):
             return f"{why}: {said}"
         if run.code == 1 and span[0] == 0 and any(text in said for text in NONE):
             return self.figures.count("reader: before the first commit")
@@ -287,7 +288,7 @@ class Trial:
             may_fail = not is_alone or is_taken or what == "ingest of a name that is taken"
             if run.code == 0:
                 made += changes
-            if why := run.why_bad(LONGEST, (0, 1, 2)):
+            if why := run.why_bad(self.longest, (0, 1, 2)):
                 self.figures.fail(f"{what}: {why}: {said}")
             elif (run.code != 0 and not may_fail) or (run.code == 0 and is_alone and what == "ingest of a name that is taken"):
                 self.figures.fail(f"{what} of {names}: exit code {run.code}: {said}")
