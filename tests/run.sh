@@ -84,11 +84,11 @@ step_demo() {
     cargo run --quiet --locked -- verify "$work/demo/demo.db"
 }
 
-# Damaged files and killed commands, some of each; docs/reliability.md has the full run.
+# Damaged files, killed commands, and writers beside readers, some of each; docs/reliability.md has the full run.
 step_trust() {
     debian 'command -v python3' python3
     cargo build --quiet --locked
-    tests/trust "$target/debug/btfdb" flips=120 cuts=20 kills=60
+    python3 tests/trust "$target/debug/btfdb" flips=120 cuts=20 kills=60 writers=40
 }
 
 # Other engines read the database; other code computes its metrics.
