@@ -5,6 +5,7 @@ mod args;
 mod command_line;
 mod commands;
 mod declared;
+mod exit;
 mod location;
 mod memory;
 mod on_cluster;
@@ -40,7 +41,7 @@ pub fn run() -> ExitCode {
             ExitCode::from(match error.kind() {
                 ErrorKind::Usage => 2,
                 ErrorKind::Findings => 3,
-                ErrorKind::Interrupted => 130,
+                ErrorKind::Interrupted => signals::INTERRUPTED,
                 _ => 1,
             })
         }

@@ -1,9 +1,18 @@
-//! Ctrl-C: the first one asks the operation to stop, the second one ends the process at once. Both are safe,
-//! because nothing is visible in a database before its commit. In the shell, each one stops what is running.
+//! Ctrl-C and other signals that end a program. The first one asks the command to stop, and ends the process
+//! when that takes long; the second one ends it at once. Both are safe, because nothing is visible in a
+//! database before its commit. In the shell, Ctrl-C stops what is running, and the others end it.
 
+use super::exit;
 use crate::ops::Control;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How long a command may take to stop: it may wait for a lock, a network, or whoever reads its output.
+const PATIENCE: Duration = Duration::from_millis(800);
+
+/// The exit code of a command that was interrupted.
+pub(super) const INTERRUPTED: u8 = 130;
 
 /// A control that Ctrl-C (or a termination signal) cancels.
 pub(super) fn control() -> Arc<Control> {
@@ -12,10 +21,14 @@ pub(super) fn control() -> Arc<Control> {
     // A second handler cannot be installed; then Ctrl-C ends the process, which is safe too.
     let _ = ctrlc::set_handler(move || {
         if pressed.swap(true, Ordering::SeqCst) {
-            #[expect(clippy::exit, clippy::disallowed_methods, reason = "the user asked twice")]
-            std::process::exit(130);
+            exit::now(INTERRUPTED.into());
         }
         handled.cancel();
+        // Without the thread, the next signal ends the process.
+        let _ = std::thread::Builder::new().name("btfdb-signal".into()).spawn(|| {
+            std::thread::sleep(PATIENCE);
+            exit::now(INTERRUPTED.into());
+        });
     });
     control
 }
@@ -23,8 +36,12 @@ pub(super) fn control() -> Arc<Control> {
 /// A flag that Ctrl-C sets, and only its owner clears.
 pub(super) fn flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
-    let handled = Arc::clone(&flag);
     // Without a handler Ctrl-C ends the process, which is safe too.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&flag));
+    #[cfg(not(unix))]
+    let handled = Arc::clone(&flag);
+    #[cfg(not(unix))]
     let _ = ctrlc::set_handler(move || handled.store(true, Ordering::SeqCst));
     flag
 }

@@ -3,6 +3,7 @@
 //! that a function makes, names of an input. Nothing is visible in a database before its commit, so that it
 //! stays as it was. On Linux only.
 
+use super::exit;
 use super::ui::Ui;
 
 /// Memory that a command has in addition to its limit, in bytes: what it reads and writes, its code, stacks.
@@ -30,12 +31,7 @@ pub(super) fn start(limit: u64, ui: Ui) {
             std::thread::sleep(std::time::Duration::from_millis(25));
             if anonymous().is_some_and(|bytes| bytes > most) {
                 ui.error(&exceeded(limit));
-                #[expect(
-                    clippy::exit,
-                    clippy::disallowed_methods,
-                    reason = "who took the memory cannot stop"
-                )]
-                std::process::exit(1);
+                exit::now(1);
             }
         }
     });

@@ -12,7 +12,7 @@ use parquet::errors::ParquetError;
 pub(super) use super::failure_words::Place;
 use super::functions::Overflow;
 use super::operators::OutOfOrder;
-use super::table::object_store::UNREADABLE;
+use super::table::object_store::{GONE, UNREADABLE};
 use super::{failure_text, failure_words};
 use crate::error::{Error, ErrorKind, did_you_mean};
 use crate::library::TABLE_FUNCTIONS;
@@ -178,9 +178,9 @@ fn of_store(error: &DataFusionError) -> Option<&Error> {
     causes(error).find_map(|e| e.downcast_ref())
 }
 
-/// Whether a file is not there.
+/// Whether a file is not there. The engine passes such errors on as text.
 fn is_gone(error: &DataFusionError) -> bool {
-    causes(error).any(|e| matches!(e.downcast_ref(), Some(object_store::Error::NotFound { .. })))
+    damage(error).is_some_and(|text| text.contains(&format!("Generic {GONE} error: ")))
 }
 
 /// The cause, when a file was not read: the operating system refused it, or the object store gave no answer.

@@ -14,6 +14,8 @@ const CLASSES: [&str; 10] = [
     "Cast error: ",
     "Invalid argument error: ",
 ];
+/// The most bytes of a text.
+const MOST: usize = 1000;
 /// What follows is for developers of the engine.
 const FOR_DEVELOPERS: [&str; 2] = ["\nThis issue was likely caused by a bug", "\n\nbacktrace:"];
 
@@ -27,7 +29,7 @@ pub(super) fn plain(text: &str) -> String {
         missing |= class == "This feature is not implemented: ";
         text = rest;
     }
-    let text = words(&without_values(text));
+    let text = shortened(words(&without_values(text)));
     match missing {
         true if text.is_empty() => "this is not supported".into(),
         true => format!("not supported: {text}"),
@@ -44,9 +46,12 @@ fn without_values(text: &str) -> String {
             (Some(b'('), _) => text.get(..at).is_some_and(|t| t.ends_with("Some") || t.ends_with("Literal")),
             _ => false,
         };
+        if !open {
+            return false;
+        }
         let name =
             text.get(..at).map_or("", |t| t.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or(t));
-        open && name.starts_with(char::is_uppercase) && name.chars().any(char::is_lowercase)
+        name.starts_with(char::is_uppercase) && name.chars().any(char::is_lowercase)
     };
     let Some(at) = (0..bytes.len()).find(|at| begins_value(*at)) else { return text.to_owned() };
     let before = text.get(..at).unwrap_or("");
@@ -54,10 +59,22 @@ fn without_values(text: &str) -> String {
     before.trim_end_matches([' ', ':', ',', '(', '[']).to_owned()
 }
 
-/// Names of types as SQL has them, and no list of candidates.
+/// A text of at most [`MOST`] bytes: errors repeat values, which can have any length.
+fn shortened(text: String) -> String {
+    if text.len() <= MOST {
+        return text;
+    }
+    let (begin, end) = (text.floor_char_boundary(MOST / 2), text.ceil_char_boundary(text.len() - MOST / 4));
+    format!("{} … {}", text.get(..begin).unwrap_or(""), text.get(end..).unwrap_or(""))
+}
+
+/// Names of types as SQL has them, no list of candidates, and no classes of errors within.
 fn words(text: &str) -> String {
     let text = text.split("\n\tCandidate functions:").next().unwrap_or(text);
-    let text = text.replace("\n\t", " ").replace('\n', " ");
+    let text = text.replace("\n\t", " ").replace('\n', " ").replace("Internal error: ", "");
+    let text = ["arrow_array::array::", "arrow_array::types::", "arrow_schema::"]
+        .iter()
+        .fold(text, |text, path| text.replace(path, ""));
     let mut out = String::with_capacity(text.len());
     for word in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
         let name = word.trim_end_matches(|c: char| !c.is_alphanumeric());

@@ -67,6 +67,12 @@ pub(super) fn rewritten(text: &str, sql: &str) -> Option<Rewritten> {
         };
         return of(format!("function '{name}' does not take values of type {ty}"), word(sql, name), hint);
     }
+    if ["Expected a Map type", "Coercion from"].iter().any(|inner| text.contains(inner))
+        && let Some(name) = between("Function '", "' user-defined coercion failed")
+    {
+        let message = format!("function '{name}' does not take these values");
+        return of(message, word(sql, name), "`SHOW FUNCTIONS` lists the functions with their arguments");
+    }
     if let Some(name) = between("Failed to coerce arguments to satisfy a call to '", "'") {
         let given = between("coercion from ", " to the signature")?;
         let given: Vec<_> = given.split(", ").map(sql_type).collect();

@@ -1,28 +1,49 @@
 //! A file as it was when it was opened: what is written behind its end afterwards is not read, and one that
-//! becomes shorter is an error. Not for pipes.
+//! becomes shorter, or whose content changes, is an error. Not for pipes.
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::error::Error;
 
 /// What is wrong with a file that ends earlier than it did.
 pub(super) const SHORTER: &str = "the file has become shorter while it was read";
 
+/// What is wrong with a file whose content was replaced.
+pub(super) const CHANGED: &str = "the file was written to while it was read";
+
 /// A file, and the length that it had. Clones share its position.
 #[derive(Clone)]
 pub(super) struct WholeFile {
     file: Arc<File>,
     length: u64,
+    /// When it was written to for the last time; `None` where the system does not say.
+    written_at: Option<SystemTime>,
 }
 
 impl WholeFile {
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
-        let length = file.metadata()?.len();
-        Ok(Self { file: Arc::new(file), length })
+        let metadata = file.metadata()?;
+        let (length, written_at) = (metadata.len(), metadata.modified().ok());
+        Ok(Self { file: Arc::new(file), length, written_at })
+    }
+
+    /// Whether somebody has written to it since; what was read may be a mixture, or more lines came behind
+    /// it.
+    pub fn is_changed(&self) -> io::Result<bool> {
+        // Files of the kernel are new whenever they are looked at.
+        Ok(self.length > 0 && self.file.metadata()?.modified().ok() != self.written_at)
+    }
+
+    /// The same file, from its begin.
+    pub fn again(&self) -> io::Result<Self> {
+        let mut file = &*self.file;
+        file.rewind()?;
+        Ok(self.clone())
     }
 
     pub fn length(&self) -> u64 {

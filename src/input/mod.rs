@@ -21,7 +21,7 @@ use crate::encoding::{Encoding, Transcoder, has_carriage_returns_alone};
 use crate::error::{Error, ErrorKind, Result};
 pub use buffer::Buffer;
 use direct::Direct;
-use file::{SHORTER, WholeFile};
+use file::{CHANGED, WholeFile};
 pub use pieces::{Piece, Used};
 use pipe::Pipe;
 use raw::{Decoder, Raw};
@@ -74,6 +74,8 @@ pub struct Source {
     /// Reads the pieces that are not in the page cache.
     direct: Option<Direct>,
     length: Option<u64>,
+    /// The file, to look at when it was read.
+    whole: Option<WholeFile>,
     /// The encoding that the user names.
     stated: Option<Encoding>,
     /// Whether the encoding was looked for.
@@ -132,8 +134,9 @@ impl Source {
         let file = WholeFile::open(path).map_err(failed)?;
         let mut source = Self::from_reader(Box::new(file.clone()), path, Some(file.length()))?;
         if source.decoder.compression().is_none() {
-            source.file = Some(file);
+            source.file = Some(file.clone());
         }
+        source.whole = Some(file);
         Ok(source)
     }
 
@@ -157,6 +160,7 @@ impl Source {
             file: None,
             direct: None,
             length,
+            whole: None,
             stated: None,
             is_recognised: false,
             transcoder: None,
@@ -253,13 +257,16 @@ impl Source {
     /// Reads the rest without looking at it and returns length and digest of the raw input.
     ///
     /// # Errors
-    /// `Io` when reading fails.
+    /// `Io` when reading fails; `Input` when the content of the file was changed meanwhile.
     pub fn finish(self) -> Result<Provenance> {
-        let Self { path, decoder, direct, transcoder, .. } = self;
+        let Self { path, decoder, direct, transcoder, whole, .. } = self;
         let replaced = transcoder.map_or(0, |transcoder| transcoder.replaced);
         let left = direct.map_or(Ok(()), Direct::leave);
         let finished = left.and_then(|()| decoder.into_raw().finish());
         let (bytes, digest) = finished.map_err(|error| unreadable(&path, error))?;
+        if let Some(file) = whole {
+            check_unchanged(&file, digest.as_deref()).map_err(|error| unreadable(&path, error))?;
+        }
         Ok(Provenance { bytes, digest, replaced })
     }
 
@@ -356,6 +363,19 @@ impl Source {
     }
 }
 
+/// Fails if a file that was read is not what it was at its begin. Lines behind its end do not count, if the
+/// digest of what was read says that nothing else is new.
+fn check_unchanged(file: &WholeFile, digest: Option<&str>) -> io::Result<()> {
+    if !file.is_changed()? {
+        return Ok(());
+    }
+    let again = digest.map(|_| Raw::new(Box::new(file.again()?)).finish()).transpose()?;
+    match again {
+        Some((_, again)) if again.as_deref() == digest => Ok(()),
+        _ => Err(io::Error::other(Error::input(CHANGED))),
+    }
+}
+
 /// Standard input; waiting for it ends soon after `stop` becomes true.
 ///
 /// # Errors
@@ -366,9 +386,9 @@ pub fn stdin(stop: &Arc<AtomicBool>) -> Result<impl Read + use<>> {
 
 /// A failed read, or one that was stopped.
 pub(crate) fn unreadable(path: &Path, error: io::Error) -> Error {
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).map(Error::kind) {
-        Some(ErrorKind::Interrupted) => Error::interrupted(),
-        Some(_) => Error::input(SHORTER).at(path),
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        Some(ours) if ours.kind() == ErrorKind::Interrupted => Error::interrupted(),
+        Some(ours) => Error::input(ours.to_string()).at(path).hint("ingest it again when it is complete"),
         None => Error::io("read", path, error),
     }
 }

@@ -1,6 +1,6 @@
 //! Tests of [`super::Source`]: the same content gives the same chunks from files, pipes and compressed files.
 
-use std::io::Write;
+use std::io::{Seek, Write};
 
 use proptest::prelude::*;
 
@@ -141,6 +141,42 @@ fn compressed_data_unpack_to_so_many_bytes_at_most() {
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.to_string().contains(&format!("unpacks to more than {} bytes", all - 1)), "{error}");
     assert!(error.hints()[0].contains("--max-unpacked"), "{error:?}");
+}
+
+#[test]
+fn a_file_that_is_written_over_while_it_is_read_is_refused() {
+    let text = long_text();
+    let read = |change: &dyn Fn(&mut File), digest: bool| {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&text).unwrap();
+        // The system counts the times of files in steps of some milliseconds.
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        let mut source = Source::open(file.path()).unwrap();
+        if !digest {
+            source.skip_digest();
+        }
+        source.next_chunk().unwrap().unwrap();
+        change(file.as_file_mut());
+        while source.next_chunk().unwrap().is_some() {}
+        source.finish()
+    };
+    let over = |file: &mut File| {
+        file.seek(io::SeekFrom::Start(text.len() as u64 - 9)).unwrap();
+        file.write_all(b"XXXX").unwrap();
+    };
+    let behind = |file: &mut File| file.write_all(b"more").unwrap();
+    let early = |file: &mut File| {
+        file.rewind().unwrap();
+        file.write_all(b"X").unwrap();
+    };
+    for (change, digest) in [(&early as &dyn Fn(&mut File), true), (&over, false), (&behind, false)] {
+        let error = read(change, digest).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Input);
+        assert!(error.to_string().contains("written to while it was read"), "{error}");
+    }
+    assert!(read(&over, true).is_ok(), "all of it is from after the change");
+    assert_eq!(read(&behind, true).unwrap().bytes, text.len() as u64, "what comes behind is not read");
+    assert!(read(&|_| {}, true).is_ok() && read(&|_| {}, false).is_ok());
 }
 
 trait Concat {

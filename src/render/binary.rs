@@ -12,7 +12,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
 use super::json::failure;
-use super::{Sink, misfit, unwritable};
+use super::{Sink, misfit, unwritable, unwritable_value};
 use crate::error::Result;
 
 pub(super) struct Ipc<'a> {
@@ -22,7 +22,7 @@ pub(super) struct Ipc<'a> {
 
 impl<'a> Ipc<'a> {
     pub fn new(schema: &SchemaRef, out: &'a mut dyn Write) -> Result<Self> {
-        let schema = plain(schema);
+        let schema = with_types(schema, without_dictionaries);
         let writer = FileWriter::try_new(out, &schema).map_err(failure)?;
         Ok(Self { schema, writer })
     }
@@ -48,26 +48,26 @@ pub(super) struct Parquet<'a> {
 
 impl<'a> Parquet<'a> {
     pub fn new(schema: &SchemaRef, out: &'a mut dyn Write) -> Result<Self> {
-        let schema = plain(schema);
+        let schema = with_types(schema, without_views);
         let properties = WriterProperties::builder()
             .set_created_by("btfdb".to_owned())
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .build();
         let pipe = Pipe::default();
-        let writer =
-            ArrowWriter::try_new(pipe.clone(), Arc::clone(&schema), Some(properties)).map_err(misfit)?;
+        let writer = ArrowWriter::try_new(pipe.clone(), Arc::clone(&schema), Some(properties))
+            .map_err(unwritable_value)?;
         Ok(Self { schema, writer, pipe, out })
     }
 }
 
 impl Sink for Parquet<'_> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.writer.write(&plain_batch(batch, &self.schema)?).map_err(misfit)?;
+        self.writer.write(&plain_batch(batch, &self.schema)?).map_err(unwritable_value)?;
         self.out.write_all(&self.pipe.take()).map_err(unwritable)
     }
 
     fn finish(&mut self) -> Result<()> {
-        self.writer.finish().map_err(misfit)?;
+        self.writer.finish().map_err(unwritable_value)?;
         self.out.write_all(&self.pipe.take()).map_err(unwritable)
     }
 }
@@ -93,12 +93,42 @@ impl Write for Pipe {
     }
 }
 
-fn plain(schema: &SchemaRef) -> SchemaRef {
-    let field = |f: &Arc<Field>| match f.data_type() {
-        DataType::Utf8View => f.as_ref().clone().with_data_type(DataType::Utf8),
-        _ => f.as_ref().clone(),
-    };
+fn with_types(schema: &SchemaRef, plain: fn(&DataType) -> DataType) -> SchemaRef {
+    let field = |f: &Arc<Field>| f.as_ref().clone().with_data_type(plain(f.data_type()));
     Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
+}
+
+/// The type without views, on all levels: the Parquet writer panics on a dictionary of them.
+fn without_views(ty: &DataType) -> DataType {
+    nested(ty, without_views, |keys, values| DataType::Dictionary(Box::new(keys), Box::new(values)))
+}
+
+/// The type without views and dictionaries: an IPC file has one dictionary for all batches of a column.
+fn without_dictionaries(ty: &DataType) -> DataType {
+    nested(ty, without_dictionaries, |_, values| values)
+}
+
+/// The type with other types within, made by `inner`, and `dictionary` of its keys and values.
+fn nested(
+    ty: &DataType,
+    inner: fn(&DataType) -> DataType,
+    dictionary: fn(DataType, DataType) -> DataType,
+) -> DataType {
+    let of = |field: &Arc<Field>| {
+        let ty = inner(field.data_type());
+        Arc::new(field.as_ref().clone().with_data_type(ty))
+    };
+    match ty {
+        DataType::Utf8View => DataType::Utf8,
+        DataType::BinaryView => DataType::Binary,
+        DataType::Dictionary(keys, values) => dictionary(keys.as_ref().clone(), inner(values)),
+        DataType::List(field) | DataType::ListView(field) => DataType::List(of(field)),
+        DataType::LargeList(field) | DataType::LargeListView(field) => DataType::LargeList(of(field)),
+        DataType::FixedSizeList(field, length) => DataType::FixedSizeList(of(field), *length),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(of).collect()),
+        DataType::Map(field, is_sorted) => DataType::Map(of(field), *is_sorted),
+        other => other.clone(),
+    }
 }
 
 fn plain_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {

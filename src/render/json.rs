@@ -8,7 +8,7 @@ use arrow::json::WriterBuilder;
 use arrow::json::writer::{JsonArray, LineDelimited, Writer};
 
 use super::parallel::{PORTION, Worker};
-use super::{Rows, Sink, misfit, unwritable};
+use super::{Rows, Sink, unwritable, unwritable_value};
 use crate::error::{Error, Result};
 
 /// Rows per write.
@@ -53,6 +53,6 @@ impl Worker<Rows> for Jsonl {
 pub(super) fn failure(error: ArrowError) -> Error {
     match error {
         ArrowError::IoError(_, e) => unwritable(e),
-        other => misfit(other),
+        other => unwritable_value(other),
     }
 }

@@ -251,6 +251,13 @@ fn unwritable(error: io::Error) -> Error {
     Error::new(ErrorKind::Io, "cannot write the result").because(error)
 }
 
+/// A format has no way to write a value, or the value itself is bad.
+fn unwritable_value(error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::new(ErrorKind::Query, "a column cannot be written in this format")
+        .because(error)
+        .hint("CAST(x AS VARCHAR) is its text; CSV and tables show every value")
+}
+
 /// A batch does not have the expected columns.
 fn misfit(error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::new(ErrorKind::Bug, "a result cannot be written").because(error)

@@ -5,7 +5,7 @@ use arrow::array::{Array, RecordBatch};
 use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 
-use super::misfit;
+use super::unwritable_value;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Checks that every value of a batch has a text.
@@ -18,7 +18,7 @@ pub(super) fn check(batch: &RecordBatch) -> Result<()> {
         if !is_temporal(field.data_type()) {
             continue;
         }
-        let formatter = ArrayFormatter::try_new(array.as_ref(), &options).map_err(misfit)?;
+        let formatter = ArrayFormatter::try_new(array.as_ref(), &options).map_err(unwritable_value)?;
         for row in (0..array.len()).filter(|row| array.is_valid(*row)) {
             if let Err(e) = formatter.value(row).try_to_string() {
                 let (name, why) = (field.name(), e.to_string());

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::bucket::{Bucket, Remote, is_url};
-use super::layout::{KEPT, REMOVED};
 use super::place::{Place, is_missing};
 use crate::error::{Error, Result};
 
@@ -85,13 +84,7 @@ impl Location {
     /// Where a file lies now: in its place, or, in a folder, with what commits took out.
     pub(super) fn place_now(&self, name: &str) -> Place {
         match &self.0 {
-            Kind::Folder(root) => {
-                let place = root.join(name);
-                if place.exists() {
-                    return Place::file(place);
-                }
-                Place::file(kept(root, Path::new(name)).unwrap_or(place))
-            }
+            Kind::Folder(root) => Place::in_folder(root, name),
             Kind::Bucket(_) => self.place(name),
         }
     }
@@ -120,14 +113,6 @@ impl Location {
         };
         entries.map(name).collect()
     }
-}
-
-/// Where a file of the database in folder `root` is kept that a commit took out of its place.
-fn kept(root: &Path, path: &Path) -> Option<PathBuf> {
-    let commits = fs::read_dir(root.join(REMOVED)).into_iter().flatten().flatten();
-    let mut name = path.as_os_str().to_owned();
-    name.push(KEPT);
-    commits.map(|commit| commit.path().join(&name)).find(|kept| kept.exists())
 }
 
 impl fmt::Display for Location {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::bucket::Bucket;
+use super::layout::{KEPT, REMOVED};
 use super::page_sums::TableSeal;
 use crate::error::{Error, Result};
 
@@ -21,6 +22,8 @@ pub struct Place {
     object: Option<Object>,
     /// Of a file of a table.
     seal: Option<Arc<TableSeal>>,
+    /// The folder of its database, and its path in it: a commit may take it out of its place at any moment.
+    origin: Option<Arc<(PathBuf, String)>>,
 }
 
 #[derive(Debug, Clone)]
@@ -31,12 +34,22 @@ struct Object {
 
 impl Place {
     pub(super) fn file(path: PathBuf) -> Self {
-        Self { path, object: None, seal: None }
+        Self { path, object: None, seal: None, origin: None }
+    }
+
+    /// A file of the database in the folder `root`, wherever it lies when it is opened: in its place, or with
+    /// what commits took out.
+    pub(super) fn in_folder(root: &Path, name: &str) -> Self {
+        let mut path = root.join(name);
+        if !path.exists() {
+            path = kept(root, Path::new(name)).unwrap_or(path);
+        }
+        Self { path, object: None, seal: None, origin: Some(Arc::new((root.to_path_buf(), name.to_owned()))) }
     }
 
     pub(super) fn object(bucket: Arc<Bucket>, name: &str) -> Self {
         let path = PathBuf::from(format!("{}/{name}", bucket.url()));
-        Self { path, object: Some(Object { bucket, name: name.to_owned() }), seal: None }
+        Self { path, object: Some(Object { bucket, name: name.to_owned() }), seal: None, origin: None }
     }
 
     /// The same place, of a file of which the log says this.
@@ -58,10 +71,7 @@ impl Place {
     pub(super) fn exists(&self) -> Result<bool> {
         match &self.object {
             Some(object) => Ok(object.bucket.size(&object.name)?.is_some()),
-            None => match self.path.try_exists() {
-                Err(e) if !is_missing(&e) => Err(Error::io("look at", &self.path, e)),
-                found => Ok(found.unwrap_or(false)),
-            },
+            None => Ok(self.on_disk("look at", |path| fs::metadata(path).map(drop))?.is_some()),
         }
     }
 
@@ -70,22 +80,14 @@ impl Place {
         if let Some(object) = &self.object {
             return object.bucket.size(&object.name);
         }
-        match fs::metadata(&self.path) {
-            Ok(found) => Ok(Some(found.len())),
-            Err(e) if is_missing(&e) => Ok(None),
-            Err(e) => Err(Error::io("look at", &self.path, e)),
-        }
+        self.on_disk("look at", |path| fs::metadata(path).map(|found| found.len()))
     }
 
     /// The content; `None` when there is no such file.
     pub(super) fn content(&self) -> Result<Option<Bytes>> {
         match &self.object {
             Some(object) => object.bucket.content(&object.name),
-            None => match fs::read(&self.path) {
-                Ok(content) => Ok(Some(content.into())),
-                Err(e) if is_missing(&e) => Ok(None),
-                Err(e) => Err(Error::io("read", &self.path, e)),
-            },
+            None => self.on_disk("read", |path| fs::read(path).map(Into::into)),
         }
     }
 
@@ -134,12 +136,33 @@ impl Place {
     }
 
     fn local(&self) -> Result<Option<File>> {
-        match File::open(&self.path) {
-            Ok(file) => Ok(Some(file)),
+        self.on_disk("open", |path| File::open(path))
+    }
+
+    /// Does something with the file where it lies now; `None` when there is none. Each file has a name of its
+    /// own, so that it is always the same one.
+    fn on_disk<T>(&self, doing: &str, work: impl Fn(&Path) -> io::Result<T>) -> Result<Option<T>> {
+        let done = match work(&self.path) {
+            Err(e) if is_missing(&e) => {
+                let kept = self.origin.as_deref().and_then(|(root, name)| kept(root, Path::new(name)));
+                kept.map_or(Err(e), |kept| work(&kept))
+            }
+            done => done,
+        };
+        match done {
+            Ok(done) => Ok(Some(done)),
             Err(e) if is_missing(&e) => Ok(None),
-            Err(e) => Err(Error::io("open", &self.path, e)),
+            Err(e) => Err(Error::io(doing, &self.path, e)),
         }
     }
+}
+
+/// Where a file of the database in folder `root` is kept that a commit took out of its place.
+fn kept(root: &Path, path: &Path) -> Option<PathBuf> {
+    let commits = fs::read_dir(root.join(REMOVED)).into_iter().flatten().flatten();
+    let mut name = path.as_os_str().to_owned();
+    name.push(KEPT);
+    commits.map(|commit| commit.path().join(&name)).find(|kept| kept.exists())
 }
 
 /// Whether there is no such file, or a file where a folder should be.

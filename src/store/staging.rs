@@ -5,6 +5,8 @@
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
 
 use super::folder::Folder;
 use super::id;
@@ -16,6 +18,10 @@ use crate::error::{Error, Result};
 const LOCK: &str = ".lock";
 /// The commit that is being made: as long as it is there, others may find files of it in their places.
 const COMMIT: &str = "commit.json";
+
+/// How often, and how far apart, is looked whether a writer is there.
+const LOOKS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// A folder for files that are not committed.
 #[derive(Debug)]
@@ -76,10 +82,20 @@ impl Staging {
     }
 }
 
-/// Whether the writer of a folder is still there.
-pub(super) fn is_alive(root: &Path, name: &str) -> bool {
-    let lock = File::open(root.join(name).join(LOCK));
-    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+/// Whether the writer of a folder is still there; `None` if the folder is not. A writer that begins or ends
+/// at this moment has no lock for an instant, so that this looks again before it says no.
+pub(super) fn is_alive(root: &Path, name: &str) -> Option<bool> {
+    for _ in 0..LOOKS {
+        let lock = File::open(root.join(name).join(LOCK));
+        if lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))) {
+            return Some(true);
+        }
+        sleep(PAUSE);
+        if !root.join(name).exists() {
+            return None;
+        }
+    }
+    Some(false)
 }
 
 /// The folders of all writers, in order.

@@ -12,7 +12,7 @@ use super::database::Database;
 use super::layout::{self, LOG, LogFile, TIP};
 use super::location::{Kind, Location};
 use super::log::{audit, files_of_log};
-use super::place::Place;
+use super::place::{Place, is_missing};
 use super::recording::{BlobEntry, FileEntry, Recording};
 use super::source::Source;
 use super::staging::{self, Staging};
@@ -62,24 +62,25 @@ pub fn verify(at: impl Into<Location>) -> Result<VerifyReport> {
     let location = at.into();
     let db = Database::open(location.clone())?;
     let mut report = VerifyReport::default();
+    let mut doubts = Vec::new();
     for recording in db.recordings()? {
         for file in &recording.files {
             let place = db.place_of(file);
             let found = check_pages(file, &place).and_then(|()| check_rows(file, &place));
-            report.note(&file.path, file.bytes, found);
+            report.count(&file.path, file.bytes, found, &mut doubts);
         }
         for blob in &recording.blobs {
             let found = check_blob(blob, &location.place_now(&blob.path));
-            report.note(&blob.path, blob.bytes, found);
+            report.count(&blob.path, blob.bytes, found, &mut doubts);
         }
     }
+    report.problems = still_named(&location, doubts)?;
     for (name, what) in audit(&location)? {
         report.problems.push(Problem { path: name.into(), what });
     }
     match &location.0 {
         Kind::Folder(root) => {
-            let unfinished = report.note_unfinished(root, &location)?;
-            report.note_strays(&db, root, &unfinished)?;
+            report.note_strays(root, &location)?;
             (report.removed_files, report.removed_bytes) = waiting(root)?;
         }
         Kind::Bucket(bucket) => report.note_objects(&db, bucket)?,
@@ -88,11 +89,11 @@ pub fn verify(at: impl Into<Location>) -> Result<VerifyReport> {
 }
 
 impl VerifyReport {
-    fn note(&mut self, path: &str, bytes: u64, found: Result<(), String>) {
+    fn count(&mut self, path: &str, bytes: u64, found: Result<(), String>, doubts: &mut Vec<Problem>) {
         self.files += 1;
         self.bytes += bytes;
         if let Err(what) = found {
-            self.problems.push(Problem { path: path.into(), what });
+            doubts.push(Problem { path: path.into(), what });
         }
     }
 
@@ -100,7 +101,7 @@ impl VerifyReport {
     fn note_unfinished(&mut self, root: &Path, location: &Location) -> Result<BTreeSet<String>> {
         let mut files = BTreeSet::new();
         for name in staging::all(root)? {
-            let is_alive = staging::is_alive(root, &name);
+            let Some(is_alive) = staging::is_alive(root, &name) else { continue };
             let left = Staging::to_look_at(name.clone());
             let mut pending = vec![format!("remove {name}")];
             if let Some((commit, is_made)) = publish::begun(location, &left)? {
@@ -121,13 +122,17 @@ impl VerifyReport {
         Ok(files)
     }
 
-    /// Other engines read every Parquet file they find, so that a stray one gives a wrong answer.
-    fn note_strays(&mut self, db: &Database, root: &Path, unfinished: &BTreeSet<String>) -> Result<()> {
-        let mut expected = expected(db)?;
-        expected.extend(unfinished.iter().cloned());
+    /// Other engines read every Parquet file they find, so that a stray one gives a wrong answer. Writers may
+    /// be at work: first the files, then what has to do with commits in the making, then the newest state. A
+    /// file that is of none of them was put away meanwhile, or is a stray one.
+    fn note_strays(&mut self, root: &Path, location: &Location) -> Result<()> {
         let mut found = Vec::new();
         list(root, "", &mut found)?;
-        found.retain(|path| !expected.contains(path));
+        let unfinished = self.note_unfinished(root, location)?;
+        let expected = expected(&Database::open(location.clone())?)?;
+        found.retain(|path| {
+            !expected.contains(path) && !unfinished.contains(path) && root.join(path).exists()
+        });
         self.note_foreign(found);
         Ok(())
     }
@@ -152,6 +157,17 @@ impl VerifyReport {
     }
 }
 
+/// What is wrong with files of the newest state. Those of others were removed while they were checked: they
+/// may have been moved, and nobody needs them.
+fn still_named(location: &Location, doubts: Vec<Problem>) -> Result<Vec<Problem>> {
+    if doubts.is_empty() {
+        return Ok(doubts);
+    }
+    let named = expected(&Database::open(location.clone())?)?;
+    let is_named = |problem: &Problem| problem.path.to_str().is_none_or(|path| named.contains(path));
+    Ok(doubts.into_iter().filter(is_named).collect())
+}
+
 /// The files that the log names, and those of the log.
 fn expected(db: &Database) -> Result<BTreeSet<String>> {
     let recordings = db.recordings()?.iter().flat_map(|r| Recording::paths(r)).map(str::to_owned);
@@ -164,7 +180,13 @@ fn expected(db: &Database) -> Result<BTreeSet<String>> {
 /// All files below `folder`, relative to `root`, with `/`. Hidden ones do not count: no engine reads them.
 fn list(root: &Path, folder: &str, found: &mut Vec<String>) -> Result<()> {
     let path = root.join(folder);
-    for entry in fs::read_dir(&path).map_err(|e| Error::io("list", &path, e))? {
+    let entries = match fs::read_dir(&path) {
+        Ok(entries) => entries,
+        // A writer has just removed it, because it was empty.
+        Err(e) if is_missing(&e) && !folder.is_empty() => return Ok(()),
+        Err(e) => return Err(Error::io("list", path, e)),
+    };
+    for entry in entries {
         let entry = entry.map_err(|e| Error::io("list", &path, e))?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let below = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
@@ -200,7 +222,10 @@ fn check_size(found: Option<u64>, expected: u64) -> Result<(), String> {
 fn unreadable(error: &Error) -> String {
     match error.kind() {
         ErrorKind::Database => "the file is damaged: its checksum is wrong".into(),
-        _ => format!("the file cannot be read: {error}"),
+        _ => match std::error::Error::source(error) {
+            Some(cause) => format!("the file cannot be read: {error}: {cause}"),
+            None => format!("the file cannot be read: {error}"),
+        },
     }
 }
 

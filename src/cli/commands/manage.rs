@@ -100,6 +100,7 @@ pub struct PublishArgs {
 }
 
 pub(super) fn info(args: &InfoArgs) -> Result<u8> {
+    let _control = signals::control();
     let db = args.recordings.choice().of(Database::open(&args.database)?)?;
     let scale = db.time_scale();
     if args.format == InfoFormat::Json {
@@ -156,12 +157,13 @@ fn as_json(db: &Database, args: &InfoArgs) -> Result<Value> {
 }
 
 pub(super) fn verify(args: &VerifyArgs, ui: &Ui) -> Result<u8> {
+    let control = signals::control();
     let report = match args.repair {
         false => store::verify(&args.database)?,
         true => {
             let disk: Arc<dyn Disk> = Arc::new(RealDisk);
             let threads = std::thread::available_parallelism().map_or(1, Into::into);
-            let repaired = ops::repair::repair(&disk, &args.database, threads, &signals::control())?;
+            let repaired = ops::repair::repair(&disk, &args.database, threads, &control)?;
             repaired.repaired.iter().for_each(|what| ui.status(&format!("made again: {what}")));
             for (recording, why) in &repaired.failed {
                 ui.warning(&format!("'{recording}' cannot be mapped again: {why}; ingest it again"));
@@ -194,6 +196,7 @@ pub(super) fn verify(args: &VerifyArgs, ui: &Ui) -> Result<u8> {
 }
 
 pub(super) fn remove(args: &RemoveArgs, ui: &Ui) -> Result<u8> {
+    let _control = signals::control();
     if args.recordings.recording.is_none() && args.recordings.where_label.is_empty() {
         return Err(Error::usage("nothing says which recordings to remove")
             .hint("name them with --recording, or choose them with --where-label"));
@@ -206,6 +209,7 @@ pub(super) fn remove(args: &RemoveArgs, ui: &Ui) -> Result<u8> {
 }
 
 pub(super) fn vacuum(args: &VacuumArgs, ui: &Ui) -> Result<u8> {
+    let _control = signals::control();
     let report = store::vacuum(Arc::new(RealDisk), &args.database, now(), args.older_than)?;
     ui.status(&format!("deleted {}, {} bytes", counted(report.files, "file"), report.bytes));
     if report.kept > 0 {
@@ -216,6 +220,7 @@ pub(super) fn vacuum(args: &VacuumArgs, ui: &Ui) -> Result<u8> {
 }
 
 pub(super) fn publish(args: &PublishArgs, ui: &Ui) -> Result<u8> {
+    let _control = signals::control();
     let now = now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis();
     let now = i64::try_from(now).unwrap_or(i64::MAX);
     let report = store::publish_delta(Arc::new(RealDisk), &args.database, now)?;

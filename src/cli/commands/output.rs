@@ -1,6 +1,7 @@
 //! Where results go: standard output, or a file that appears only when it is complete.
 
 use super::super::args::{Format, Output};
+use super::super::exit;
 use super::super::ui::Ui;
 use super::extension;
 use crate::error::{Error, ErrorKind, Result};
@@ -34,6 +35,9 @@ impl Target {
         let Some(path) = path.filter(|p| *p != Path::new("-")) else {
             return Ok(Self { out: standard_output(), file: None });
         };
+        if path.is_dir() {
+            return Err(Error::usage(format!("'{}' is a folder", path.display())).hint("name a file"));
+        }
         if path.exists() && !force && !is_special(path) {
             return Err(Error::usage(format!("'{}' exists already", path.display()))
                 .hint("use --force to overwrite it"));
@@ -46,6 +50,7 @@ impl Target {
         name.push(format!(".{}.part", std::process::id()));
         let temporary = path.with_file_name(name);
         let out = File::create(&temporary).map_err(|e| Error::io("create", &temporary, e))?;
+        exit::begun(&temporary);
         let out = BufWriter::with_capacity(1 << 16, out);
         Ok(Self { out: Box::new(out), file: Some((temporary, path.to_path_buf())) })
     }
@@ -67,8 +72,11 @@ impl Target {
     )]
     pub fn finish(mut self) -> Result<()> {
         self.out.flush().map_err(|e| Error::io("write to", self.path(), e))?;
-        if let Some((temporary, path)) = self.file.take() {
-            std::fs::rename(&temporary, &path).map_err(|e| Error::io("write to", &path, e))?;
+        if let Some((temporary, path)) = &self.file {
+            // If that fails, dropping this removes the temporary file.
+            std::fs::rename(temporary, path).map_err(|e| Error::io("write to", path, e))?;
+            exit::ended(temporary);
+            self.file = None;
         }
         Ok(())
     }
@@ -84,6 +92,7 @@ impl Drop for Target {
         if let Some((temporary, _)) = &self.file {
             // The file was never promised, so failing to remove it is not an error.
             let _ = std::fs::remove_file(temporary);
+            exit::ended(temporary);
         }
     }
 }

@@ -96,6 +96,9 @@ fn ignores_nulls(
         Some(literal) => literal.value().data_type(),
         None => expr.field().ok()?.data_type().clone(),
     };
+    if has_map(&ty) {
+        return None;
+    }
     let (null, value) = (ScalarValue::try_from(&ty).ok()?, ScalarValue::new_default(&ty).ok()?);
     let example = |values: [&ScalarValue; 3]| ScalarValue::iter_to_array(values.into_iter().cloned()).ok();
     let mut evaluator = function.create_evaluator().ok()?;
@@ -115,6 +118,21 @@ fn ignores_nulls(
         WindowFunctionKind::RowNumber => return Some(false),
     };
     Some(!ends.is_null())
+}
+
+/// Whether a type has a map in it, of which the engine has no example: it panics.
+fn has_map(ty: &DataType) -> bool {
+    match ty {
+        DataType::Map(..) => true,
+        DataType::Dictionary(_, values) => has_map(values),
+        DataType::Struct(fields) => fields.iter().any(|field| has_map(field.data_type())),
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _) => has_map(field.data_type()),
+        _ => false,
+    }
 }
 
 /// The row of every key that a function will show.

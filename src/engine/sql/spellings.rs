@@ -123,6 +123,10 @@ fn misused(call: &Function) -> Option<(String, &'static str)> {
         return Some((message, "percentile_cont(x, 0.9), of rows that unnest(range(0, weight)) repeats"));
     }
     let FunctionArguments::List(list) = &call.args else { return None };
+    // The engine panics on them.
+    if call.over.is_some() && list.args.is_empty() && ["first_value", "last_value"].contains(&name.as_str()) {
+        return Some((format!("'{name}' takes 1 argument, not 0"), "first_value(x) OVER (ORDER BY y)"));
+    }
     match meaning(&call.name)? {
         Meaning::Extreme { .. } if list.args.len() != 2 => {
             let message = format!("'{name}' takes 2 arguments, not {}", list.args.len());

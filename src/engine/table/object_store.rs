@@ -47,6 +47,8 @@ pub(in crate::engine) struct DatabaseFiles(pub Arc<Database>);
 
 /// How the text of an error begins that says nothing of the file: it was not read.
 pub(in crate::engine) const UNREADABLE: &str = "unreadable";
+/// The same, of a file that is not there: a vacuum has deleted it.
+pub(in crate::engine) const GONE: &str = "gone";
 
 impl DatabaseFiles {
     fn file(&self, location: &ObjectPath) -> StoreResult<Arc<OpenFile>> {
@@ -60,16 +62,16 @@ impl DatabaseFiles {
     async fn read(&self, file: Arc<OpenFile>, ranges: Vec<Range<u64>>) -> StoreResult<Vec<Bytes>> {
         let database = Arc::clone(&self.0);
         let read = tokio::task::spawn_blocking(move || database.open_files().read(&file, &ranges)).await?;
-        read.map_err(of_store)
+        read.map_err(|error| of_store(&error))
     }
 }
 
 /// The engine keeps no more than the text of an error.
-fn of_store(error: crate::error::Error) -> Error {
+fn of_store(error: &crate::error::Error) -> Error {
     let is_missing = |cause: &io::Error| cause.kind() == io::ErrorKind::NotFound;
     let cause = error.source();
     if cause.and_then(|cause| cause.downcast_ref()).is_some_and(is_missing) {
-        return Error::NotFound { path: error.to_string(), source: error.into() };
+        return Error::Generic { store: GONE, source: error.to_string().into() };
     }
     let store = if error.kind() == ErrorKind::Database { "damaged" } else { UNREADABLE };
     let text = cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));

@@ -20,10 +20,14 @@ pub(in crate::store) fn audit(location: &Location) -> Result<Vec<(String, String
         let name = file.path();
         let place = location.place(&name);
         let found = match file.level {
-            None => commit(&place).map(|commit| {
-                commits.insert(file.number, commit);
-                true
-            }),
+            None => match place.content()? {
+                // A vacuum has deleted it since the log was listed.
+                None => continue,
+                Some(json) => Commit::parse(&json, place.path()).map(|commit| {
+                    commits.insert(file.number, commit);
+                    true
+                }),
+            },
             Some(_) => agrees(&place, &commits),
         };
         match found {
@@ -45,10 +49,6 @@ pub(in crate::store) fn audit(location: &Location) -> Result<Vec<(String, String
 pub(in crate::store) fn is_sound(place: &Place) -> bool {
     let opened = Checkpoint::open(place);
     opened.is_ok_and(|found| found.is_some_and(|checkpoint| checkpoint.recordings().is_ok()))
-}
-
-fn commit(place: &Place) -> Result<Commit> {
-    Commit::parse(&place.content()?.unwrap_or_default(), place.path())
 }
 
 /// Whether a checkpoint is what its commits leave; true if not all of them are there any more.

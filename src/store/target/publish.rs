@@ -91,6 +91,20 @@ pub(in crate::store) fn strays(location: &Location, commit: &Commit) -> Result<V
     Ok(strays)
 }
 
+/// Deletes what commits took out whose writers are gone, if it may be deleted anyway: on a full disk, it
+/// cannot be put away, and the next writers could not begin.
+pub(in crate::store) fn discard(folder: &Folder, may_go: impl Fn(&Commit) -> Result<bool>) -> Result<()> {
+    for staging in Staging::left_behind(folder)? {
+        if let Some((commit, true)) = begun(folder.location(), &staging)?
+            && may_go(&commit)?
+        {
+            commit.freed.iter().try_for_each(|path| folder.remove_file(path))?;
+            sync_around(folder, &commit.freed)?;
+        }
+    }
+    Ok(())
+}
+
 fn take_back(folder: &Folder, staging: &Staging, commit: &Commit) -> Result<()> {
     let strays = strays(folder.location(), commit)?;
     strays.iter().try_for_each(|path| folder.remove_file(path))?;

@@ -108,6 +108,27 @@ fn a_name_is_never_given_to_another_file() {
     }
 }
 
+/// A commit may take a file out of its place between the look for it and each opening.
+#[test]
+fn a_reader_finds_a_file_that_is_put_away_meanwhile() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    let table = tables::PROCESS_STATE;
+    database_with_a(&path);
+    let db = Database::open(&path).unwrap();
+    let file = db.files(table, Some("a")).unwrap().remove(0);
+    let (before, after) = (db.place_of(&file), db.place_of(&file));
+    let rows = |batches: &mut dyn Iterator<Item = Result<RecordBatch>>| {
+        batches.map(|batch| batch.unwrap().num_rows() as u64).sum::<u64>()
+    };
+    let mut begun = read_batches(&before, table, None, 1).unwrap();
+    let mut tx = begin(&path).unwrap();
+    tx.drop_recording("a").unwrap();
+    tx.commit().unwrap();
+    assert_eq!(rows(&mut begun), file.rows);
+    assert_eq!(rows(&mut read_batches(&after, table, None, 1).unwrap()), file.rows);
+}
+
 #[test]
 fn a_recording_can_be_replaced_and_removed() {
     let dir = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use super::super::database::Database;
 use super::super::folder::Folder;
-use super::super::layout::{LOG, REMOVED};
+use super::super::layout::{self, LOG, REMOVED};
 use super::super::lock::Lock;
 use super::super::log::files_of_log;
 use super::super::target::publish;
@@ -17,7 +17,11 @@ pub(super) fn vacuum(folder: &Folder, taken_out_before: SystemTime) -> Result<Va
     let location = folder.location();
     Database::open(location.clone())?;
     let _lock = Lock::for_commit(folder)?;
-    publish::recover(folder)?;
+    if publish::recover(folder).is_err() {
+        let is_old = |number| is_older(&folder.path(&layout::commit(number)), taken_out_before);
+        publish::discard(folder, |commit| is_old(commit.head.number))?;
+        publish::recover(folder)?;
+    }
     let tip = Database::open(location.clone())?.generation();
     let mut report = VacuumReport::default();
     for name in location.names(REMOVED)? {
