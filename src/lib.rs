@@ -170,6 +170,14 @@ mod selection;
 #[allow(dead_code, unused_imports, reason = "`tests/it` and `benches` use the rest")]
 mod neutrino;
 
+// The seeds of the fuzz targets, which are part of `tests/it` if there is the engine. `tests/run.sh sanitize`
+// does without.
+#[cfg(all(test, not(feature = "engine")))]
+extern crate self as btfdb;
+#[cfg(all(test, not(feature = "engine")))]
+#[path = "../tests/it/fuzz_corpus.rs"]
+mod fuzz_corpus;
+
 // The interface: descriptions and inputs, readers of formats, ingest, the database, findings.
 pub use crate::description::{CoreDescription, Description, FileList, NameList, Plan, plan};
 pub use crate::diagnostics::{Diagnostic, Log, Severity};

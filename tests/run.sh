@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The one test command. Installs what is missing, then runs every check, or the ones that are named:
 #
-#   tests/run.sh                    all of them, in this order: format lint docs test doctest deny fuzz demo
-#                                   trust interop remote browser bench cluster
+#   tests/run.sh                    all of them, in this order: format lint docs test doctest deny fuzz sanitize
+#                                   demo trust interop remote browser bench cluster
 #   tests/run.sh lint test          two of them
 #
 # Needs the Rust toolchain and the network of the package registries; as root it installs Debian packages, else it
@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-steps=(format lint docs test doctest deny fuzz demo trust interop remote browser bench cluster)
+steps=(format lint docs test doctest deny fuzz sanitize demo trust interop remote browser bench cluster)
 target=${CARGO_TARGET_DIR:-target}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -77,6 +77,32 @@ step_deny() {
 step_fuzz() {
     debian 'command -v g++' g++
     RUSTFLAGS="-D warnings" cargo check --manifest-path fuzz/Cargo.toml
+}
+
+# The library without the engine, under tools that see what a test does not; docs/unsafe.md says which sees what.
+step_sanitize() {
+    local host library=(--locked --no-default-features --lib) nightly=nightly-2026-05-20
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    # Accesses outside of objects, also by C code, which is compiled alike. Every toolchain has this sanitizer, but
+    # calls its option unstable; nothing else that is unstable may be used. Without the tests that measure time, those
+    # of the simulated machine, and those that let a disk fail or a machine stop at every step, which take minutes.
+    env RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address -Zallow-features=" "CFLAGS_${host//-/_}=-fsanitize=address" \
+        CARGO_TARGET_DIR="$target/sanitize" PROPTEST_CASES=16 \
+        cargo test --quiet "${library[@]}" --target "$host" -- \
+        --skip linear_time --skip read_soon --skip store::tests::faults --skip power_cut --skip log_says \
+        --skip neutrino::
+    # Undefined behaviour. Miri interprets, and is slow: only tests that are made for it. It is part of nightly
+    # toolchains, which not every machine has or can fetch.
+    if ! cargo "+$nightly" miri --version >/dev/null 2>&1; then
+        timeout 300 rustup toolchain install "$nightly" --profile minimal --component miri,rust-src \
+            >"$work/rustup" 2>&1 || true
+    fi
+    if cargo "+$nightly" miri --version >/dev/null 2>&1; then
+        env RUSTFLAGS="-Ctarget-feature=+avx2,+bmi1,+bmi2,+popcnt,+pclmulqdq" CARGO_TARGET_DIR="$target/sanitize/miri" \
+            cargo "+$nightly" miri test --quiet "${library[@]}" -- under_miri
+    else
+        echo "Miri: SKIPPED, $nightly with Miri is not installed and cannot be fetched"
+    fi
 }
 
 step_demo() {

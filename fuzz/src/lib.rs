@@ -7,9 +7,9 @@
 //! ```
 //!
 //! New inputs go to `corpus/`, which is not committed; an input that found a bug goes to `seeds/` with the
-//! fix. `unsafe` code calls functions for instructions that the processor is known to have, none of which has
-//! a pointer, or asks the system about open files, which no target opens. So the targets run without
-//! sanitizers, which need a nightly compiler (`-s none`).
+//! fix. The `unsafe` code that a target reaches calls functions for instructions that the processor is known
+//! to have, none of which reads through a pointer (docs/unsafe.md). So the targets look for new inputs
+//! without sanitizers, which makes them faster (`-s none`); `tests/run.sh sanitize` replays the seeds with one.
 
 #[path = "../../tests/it/fuzz_corpus/checks/mod.rs"]
 mod checks;

@@ -13,8 +13,9 @@ pub(super) fn keep() {
         /// adapts up to this value, but not if the other parameter is set.
         const MMAP_THRESHOLD: i32 = 32 << 20;
         #[expect(unsafe_code, reason = "the only way to say so to the allocator")]
-        // SAFETY: sets two parameters of the allocator before there are threads that could use it at the same
-        // time. It checks them itself; if it refuses one, everything only stays slower.
+        // SAFETY: takes and gives back numbers, no memory. mallopt(3) is safe as long as no other thread
+        // allocates: `cli::run`, the only caller, calls this before anything that starts a thread. The
+        // allocator checks the numbers itself; if it refuses one, everything only stays slower.
         unsafe {
             libc::mallopt(libc::M_TRIM_THRESHOLD, TRIM_THRESHOLD);
             libc::mallopt(libc::M_MMAP_THRESHOLD, MMAP_THRESHOLD);

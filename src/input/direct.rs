@@ -177,7 +177,8 @@ mod system {
         OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path)
     }
 
-    /// The number of cachestat(2) on the processors that btfdb runs on; others do not know it.
+    /// The number of cachestat(2). Linux gives a call the same number on every kind of processor for which
+    /// there is Rust, but for MIPS, where it stands for no call.
     const CACHESTAT: libc::c_long = 451;
 
     /// How many pages of a range of a file are in the page cache. `None` if the system does not say: before
@@ -186,15 +187,18 @@ mod system {
         let range = [offset, length];
         // Pages cached, dirty, under write-back, evicted, and evicted lately.
         let mut pages = [0u64; 5];
+        // Arguments of syscall(2) are of this type or pointers.
+        let (descriptor, no_flags): (libc::c_long, libc::c_long) = (file.as_raw_fd().into(), 0);
         #[expect(
             unsafe_code,
             reason = "no library has this call; without it, a cold ingest takes a fifth longer"
         )]
-        // SAFETY: cachestat(2) reads two and writes five numbers of 64 bits, in the order of
-        // `struct cachestat_range` and `struct cachestat` of <linux/mman.h>; both arrays live through the
-        // call. No input reaches it.
+        // SAFETY: cachestat(2) reads the two numbers of `struct cachestat_range` and writes the five of
+        // `struct cachestat`, all of 64 bits (<linux/mman.h>). That is what the arrays have room for, and
+        // they outlive the call, which keeps no address. `file` keeps the descriptor open. A system that does
+        // not know the call writes nothing.
         let done =
-            unsafe { libc::syscall(CACHESTAT, file.as_raw_fd(), range.as_ptr(), pages.as_mut_ptr(), 0) };
+            unsafe { libc::syscall(CACHESTAT, descriptor, range.as_ptr(), pages.as_mut_ptr(), no_flags) };
         let [cached, ..] = pages;
         (done == 0).then_some(cached)
     }

@@ -1,25 +1,15 @@
 //! Replays the seeds of the fuzz targets (`fuzz/seeds/TARGET/*`), so that mended faults stay mended.
 //! `cargo fuzz` looks for new ones (see `fuzz/src/lib.rs`).
 
+// Where it is, because it is also part of the unit tests of the library (`src/lib.rs`).
+#[path = "fuzz_corpus/checks/mod.rs"]
 mod checks;
 
 use std::path::Path;
 
 #[test]
 fn every_seed_of_every_fuzz_target_holds() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds");
-    for (target, check) in checks::CHECKS {
-        let seeds =
-            std::fs::read_dir(folder.join(target)).unwrap_or_else(|e| panic!("seeds of {target}: {e}"));
-        let mut count = 0;
-        for seed in seeds.map(|entry| entry.unwrap().path()) {
-            // Shown only if the check fails: the seed on which it does.
-            println!("{}", seed.display());
-            check(&std::fs::read(&seed).unwrap());
-            count += 1;
-        }
-        assert!(count > 0, "{target} has no seeds");
-    }
+    checks::replay(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds"));
 }
 
 #[test]

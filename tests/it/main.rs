@@ -61,6 +61,7 @@ mod toy;
 mod trust;
 mod typed_columns;
 mod typed_sql;
+mod unsafe_code;
 mod with_state;
 
 // For `faulty_disk`.

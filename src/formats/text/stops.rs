@@ -1,26 +1,27 @@
 //! Masks of the bytes that end a field, in a group of sixteen bytes: one bit per byte, the lowest for the
-//! first. Uses SSE2, which every x86-64 processor has; other processors read byte by byte. Not for the
-//! content of fields.
+//! first. Uses SSE2, for which programs on x86-64 are compiled; others read byte by byte. Not for the content
+//! of fields.
 
 /// Mask of the bytes equal to `byte`.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[inline(always)]
-#[allow(unsafe_code, reason = "one instruction in place of thirty, per sixteen bytes of every field")]
+#[expect(unsafe_code, reason = "one instruction in place of thirty, per sixteen bytes of every field")]
 pub(in crate::formats) fn equal(bytes: [u8; 16], byte: u8) -> u32 {
-    // SAFETY: every x86-64 processor has SSE2, and the function needs nothing else.
+    // SAFETY: the function needs a processor that has SSE2. By the `cfg`, the whole program is compiled for
+    // such processors only.
     unsafe { vectors::equal(bytes, byte) }
 }
 
 /// Mask of the bytes up to `max`, which is below 128. Otherwise like [`equal`].
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[inline(always)]
-#[allow(unsafe_code, reason = "as above")]
+#[expect(unsafe_code, reason = "as for `equal`")]
 pub(in crate::formats) fn up_to(bytes: [u8; 16], max: u8) -> u32 {
-    // SAFETY: every x86-64 processor has SSE2, and the function needs nothing else.
+    // SAFETY: as in `equal`.
     unsafe { vectors::up_to(bytes, max) }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod vectors {
     use std::arch::x86_64::{
         __m128i, _mm_cmpeq_epi8, _mm_min_epu8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8,
@@ -49,13 +50,13 @@ mod vectors {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
 #[inline(always)]
 pub(in crate::formats) fn equal(bytes: [u8; 16], byte: u8) -> u32 {
     bytes.iter().rev().fold(0, |mask, found| mask << 1 | u32::from(*found == byte))
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
 #[inline(always)]
 pub(in crate::formats) fn up_to(bytes: [u8; 16], max: u8) -> u32 {
     bytes.iter().rev().fold(0, |mask, found| mask << 1 | u32::from(*found <= max))
@@ -65,6 +66,13 @@ pub(in crate::formats) fn up_to(bytes: [u8; 16], max: u8) -> u32 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn masks_of_a_text_under_miri() {
+        let text = *b"0123456789,\n 7,\t";
+        assert_eq!(equal(text, b','), 1 << 10 | 1 << 14);
+        assert_eq!(up_to(text, b' '), 1 << 11 | 1 << 12 | 1 << 15);
+    }
 
     proptest! {
         #[test]

@@ -180,8 +180,8 @@ impl ExportParser {
             #[cfg(target_arch = "x86_64")]
             ReadMode::Avx2(avx2) => {
                 #[expect(unsafe_code, reason = "so that the vectors stay in registers from call to call")]
-                // SAFETY: `Avx2` proves that the processor has the features for which `read_planned_avx2` is
-                // compiled.
+                // SAFETY: the function is sound on a processor that has the features in its attribute. There
+                // is an `Avx2`, so this processor has them (see there).
                 unsafe {
                     self.read_planned_avx2(avx2, chunk, from, core, context)
                 }

@@ -185,7 +185,7 @@ fn cut_at(text: &str, choice: usize) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(4 * ProptestConfig::default().cases))]
 
     #[test]
     fn plans_for_data_change_nothing(text in text(data_line()), settings in any_settings()) {

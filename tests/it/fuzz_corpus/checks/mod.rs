@@ -18,6 +18,8 @@ pub use qnx::{qnx_kev, qnx_listing};
 pub use times::times;
 pub use trace32::{trace32_data, trace32_functions};
 
+use std::path::Path;
+
 /// Panics when what it checks does not hold for the given bytes.
 pub type Check = fn(&[u8]);
 
@@ -38,3 +40,19 @@ pub const CHECKS: [(&str, Check); 14] = [
     ("trace32_data", trace32_data),
     ("trace32_functions", trace32_functions),
 ];
+
+/// Checks every seed: the files in the folder of each target.
+pub fn replay(folder: &Path) {
+    for (target, check) in CHECKS {
+        let seeds =
+            std::fs::read_dir(folder.join(target)).unwrap_or_else(|e| panic!("seeds of {target}: {e}"));
+        let mut count = 0;
+        for seed in seeds.map(|entry| entry.unwrap().path()) {
+            // Shown only if the check fails: the seed on which it does.
+            println!("{}", seed.display());
+            check(&std::fs::read(&seed).unwrap());
+            count += 1;
+        }
+        assert!(count > 0, "{target} has no seeds");
+    }
+}
