@@ -90,7 +90,7 @@ pub fn verify(at: impl Into<Location>) -> Result<VerifyReport> {
 impl VerifyReport {
     fn note(&mut self, path: &str, bytes: u64, found: Result<(), String>) {
         self.files += 1;
-        self.bytes += bytes;
+        self.bytes = self.bytes.saturating_add(bytes);
         if let Err(what) = found {
             self.problems.push(Problem { path: path.into(), what });
         }
