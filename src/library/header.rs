@@ -22,9 +22,10 @@ pub(crate) struct Header {
 
 /// What is wrong with a header, and in which line of the file.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Mistake {
+pub struct Mistake {
     /// 1-based.
     pub line: u64,
+    /// A sentence without a full stop.
     pub what: String,
 }
 
