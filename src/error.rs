@@ -178,10 +178,15 @@ pub(crate) fn line_of(text: &str, offset: usize) -> u64 {
     1 + before.filter(|byte| **byte == b'\n').count() as u64
 }
 
+/// Bytes of words that are compared: it takes as many steps as the product of their lengths, so that two long
+/// names of a small file could take a minute.
+const LONGEST_WORD: usize = 256;
+
 /// The word of `known` that is nearest to `word`, for "did you mean"; `None` if none is near.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
+        .filter(|k| k.len().max(word.len()) <= LONGEST_WORD)
         .map(|k| (strsim::damerau_levenshtein(&word.to_lowercase(), &k.to_lowercase()), k))
         .filter(|(d, k)| *d <= 1 + k.len().min(word.len()) / 3)
         .min_by_key(|(d, _)| *d)
@@ -205,5 +210,7 @@ mod tests {
     fn did_you_mean_finds_near_words_only() {
         assert_eq!(did_you_mean("runnable", ["runnables", "signals"]), Some("runnables"));
         assert_eq!(did_you_mean("xyz", ["runnables", "signals"]), None);
+        let long = "x".repeat(1 << 20);
+        assert_eq!(did_you_mean(&long[1..], [long.as_str()]), None, "it would take hours");
     }
 }

@@ -112,6 +112,7 @@
 
 // The rooms. The public interface is re-exported below.
 mod btf;
+mod chain;
 mod check;
 mod derive;
 mod description;
@@ -120,22 +121,21 @@ mod encoding;
 mod error;
 mod formats;
 mod input;
+mod library;
 mod map;
 mod names;
 mod ops;
 mod options;
 mod pipeline;
 mod qnx;
+mod require;
 mod schema;
-#[cfg(feature = "engine")]
 mod simulate;
 mod store;
 mod time;
 mod varint;
 mod words;
 
-#[cfg(feature = "engine")]
-mod chain;
 #[cfg(feature = "engine")]
 #[allow(rustdoc::broken_intra_doc_links, reason = "comments on arguments are help texts")]
 mod cli;
@@ -148,8 +148,6 @@ mod engine;
 #[cfg(feature = "engine")]
 mod export;
 #[cfg(feature = "engine")]
-mod library;
-#[cfg(feature = "engine")]
 mod metrics;
 #[cfg(feature = "engine")]
 mod picture;
@@ -159,8 +157,6 @@ mod plot;
 mod reconstruct;
 #[cfg(feature = "engine")]
 mod render;
-#[cfg(feature = "engine")]
-mod require;
 #[cfg(feature = "engine")]
 mod selection;
 
@@ -260,8 +256,26 @@ pub mod internals {
             parse_functions, probe,
         };
     }
+    pub mod model {
+        pub use crate::simulate::{Model, ProbeOptions, Shape, TracedOs, simulate};
+    }
+    pub mod sql_file {
+        pub use crate::library::{Alias, Documented, Fold, Metric, Mistake, Query, View};
+    }
     pub use crate::description::Profile;
+    pub use crate::require::Requirements;
     pub use crate::time::{Rounded, read_decimal};
+
+    // What a database keeps, in addition to its tables.
+    pub mod stored {
+        pub use crate::description::StoredSetup;
+        pub use crate::map::grasp::GraspMapper;
+        pub use crate::map::osek::OsekMapper;
+        pub use crate::map::qnx::QnxMapper;
+        pub use crate::map::{Mapper, Recording};
+        pub use crate::ops::{Ends, MappingSetup};
+        pub use crate::store::{PageSum, PageSums, TableSeal, as_written, encode_page_sums, repair_log};
+    }
 
     // Types for the implementation of a format.
     pub use crate::formats::{Counts, Disorder, Ending, InputEnd, NotContinued, OpenEnd, RowOrder, TableUse};
@@ -288,7 +302,5 @@ pub mod internals {
     pub use crate::cli::shell_docs;
     #[cfg(feature = "engine")]
     pub use crate::library::{Alias, Documented, TABLE_FUNCTIONS, TableFunction, Unit, View};
-    #[cfg(feature = "engine")]
-    pub use crate::require::Requirements;
     pub use crate::schema::{ColumnSpec, ColumnType};
 }

@@ -3,8 +3,12 @@
 //!
 //! ```text
 //! cargo install cargo-fuzz
+//! ulimit -v 4000000
 //! cargo fuzz run -s none trace32_data fuzz/corpus/trace32_data fuzz/seeds/trace32_data -- -max_total_time=120
 //! ```
+//!
+//! The limit in KiB makes a finding of a small input that asks for much memory. The target `log` writes files
+//! where `TMPDIR` says: a folder in memory is the fastest.
 //!
 //! New inputs go to `corpus/`, which is not committed; an input that found a bug goes to `seeds/` with the
 //! fix. The `unsafe` code that a target reaches calls functions for instructions that the processor is known

@@ -14,6 +14,7 @@ use crate::time::TimeScale;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// The description of a recording with the contents of its files, as it is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct StoredSetup {
     /// Name of the mapping profile, if the recording is to be mapped.

@@ -6,13 +6,18 @@ use super::definition::{Fold, Metric, Unit, View};
 use super::header::{Header, Mistake};
 
 /// A parsed SQL file.
-pub(crate) enum Query {
+pub enum Query {
+    /// A metric.
     Metric(Metric),
+    /// A view.
     View(View),
 }
 
 impl Query {
     /// A file whose header has a unit is a metric; one whose header has columns is a view.
+    ///
+    /// # Errors
+    /// What is wrong with the header, and where.
     pub fn parse(area: &str, name: &str, sql: &str, file: Option<&Path>) -> Result<Self, Mistake> {
         let mistake = |what: &str| Err(Mistake { line: 1, what: what.into() });
         let Header { doc, unit, per_core, fold, params, columns, aliases } = Header::parse(sql)?;

@@ -22,9 +22,10 @@ pub(crate) struct Header {
 
 /// What is wrong with a header, and in which line of the file.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Mistake {
+pub struct Mistake {
     /// 1-based.
     pub line: u64,
+    /// A sentence without a full stop.
     pub what: String,
 }
 
@@ -56,7 +57,7 @@ impl Header {
             _ => {
                 // Text may contain colons, too. Only a word that resembles a key is a mistake.
                 let looks_like_key = key.len() < line.len() && key.chars().all(|c| c.is_ascii_lowercase());
-                if let Some(near) = did_you_mean(key, KEYS).filter(|_| looks_like_key) {
+                if looks_like_key && let Some(near) = did_you_mean(key, KEYS) {
                     return Err(format!("there is no key '{key}' in a header; did you mean '{near}'?"));
                 }
                 self.doc.push_str(line);

@@ -10,7 +10,9 @@ mod shipped;
 mod table_functions;
 
 pub use definition::{Alias, Documented, Fold, METRIC_COLUMNS, Metric, Unit, View};
+pub use file::Query;
 pub use folders::ParsedFile;
 pub(crate) use header::Header;
+pub use header::Mistake;
 pub use queries::Queries;
 pub use table_functions::{TABLE_FUNCTIONS, TableFunction};

@@ -28,7 +28,7 @@ const FILE: &str = "ends.json";
 /// Where the inputs of a recording ended, and how they were read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Ends {
+pub struct Ends {
     format: String,
     /// The options of its format, by name.
     options: BTreeMap<String, Vec<String>>,
@@ -39,7 +39,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    pub fn new(format: &dyn TraceFormat, given: &OptionValues, inputs: &[ReadInput]) -> Self {
+    pub(super) fn new(format: &dyn TraceFormat, given: &OptionValues, inputs: &[ReadInput]) -> Self {
         let options = given.names().map(|name| (name.to_owned(), given.list(name).to_vec())).collect();
         let extents = inputs.iter().filter_map(|input| {
             let (InputEnd { core, role, .. }, extent) = (input.ending.end.clone()?, input.extent?);
@@ -51,14 +51,12 @@ impl Ends {
     }
 
     /// The times of the exports of each core.
-    pub fn extents(&self) -> &[CoreExtent] {
+    pub(super) fn extents(&self) -> &[CoreExtent] {
         &self.extents
     }
 
-    pub fn write(&self, tx: &mut Transaction, recording: &str) -> Result<()> {
-        let text = serde_json::to_vec_pretty(self)
-            .map_err(|e| Error::new(ErrorKind::Bug, "the end of an input is no JSON").because(e))?;
-        tx.put_blob(STATE, recording, FILE, &text)
+    pub(super) fn write(&self, tx: &mut Transaction, recording: &str) -> Result<()> {
+        tx.put_blob(STATE, recording, FILE, &self.to_json()?)
     }
 
     fn read(tx: &Transaction, recording: &str) -> Result<Self> {
@@ -66,8 +64,43 @@ impl Ends {
             Error::database(format!("recording '{recording}' does not say where its inputs ended"))
                 .hint("it was ingested by an earlier version of btfdb: ingest it again to continue it")
         })?;
-        serde_json::from_slice(&text)
+        Self::from_json(&text, recording)
+    }
+
+    /// The text of the file.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn to_json(&self) -> Result<Vec<u8>> {
+        serde_json::to_vec_pretty(self)
+            .map_err(|e| Error::new(ErrorKind::Bug, "the end of an input is no JSON").because(e))
+    }
+
+    /// Reads the text of the file of a recording.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Database`], with the name of the recording.
+    pub fn from_json(text: &[u8], recording: &str) -> Result<Self> {
+        serde_json::from_slice(text)
             .map_err(|e| Error::database(format!("the end of '{recording}' cannot be read")).because(e))
+    }
+
+    /// Where the whole ends whose next piece ends like this: the inputs of the piece, and those that it does
+    /// not continue.
+    #[must_use]
+    pub fn then(&self, mut piece: Self) -> Self {
+        let of = |end: &InputEnd| (end.core.clone(), end.role.clone());
+        let new: Vec<_> = piece.inputs.iter().map(of).collect();
+        piece.inputs.extend(self.inputs.iter().filter(|end| !new.contains(&of(end))).cloned());
+        piece.inputs.sort_by_key(of);
+        for before in &self.extents {
+            let same = |e: &&mut CoreExtent| (&e.core, &e.role) == (&before.core, &before.role);
+            match piece.extents.iter_mut().find(same) {
+                Some(export) => export.extent = before.extent.then(export.extent),
+                None => piece.extents.push(before.clone()),
+            }
+        }
+        piece
     }
 }
 
@@ -97,11 +130,8 @@ impl Continued {
             let hint = format!("recordings of these can be continued: {can}");
             return Err(Error::usage(message).hint(not.instead).hint(hint));
         }
-        let setup = MappingSetup::read(tx, name)?.map(|setup| serde_json::from_value(setup.settings));
-        let setup = setup
-            .transpose()
-            .map_err(|e| Error::database(format!("the setup of '{name}' cannot be read")).because(e))?
-            .unwrap_or_default();
+        let setup = MappingSetup::read(tx, name)?.map(|setup| setup.settings_as(name));
+        let setup = setup.transpose()?.unwrap_or_default();
         let mut sources = Vec::new();
         for (_, path) in tx.files(tables::SOURCE, name)? {
             for batch in read_batches(&path, tables::SOURCE, None, ROWS_OUT)? {
@@ -219,20 +249,9 @@ impl Continued {
         Ok(gaps)
     }
 
-    /// Where the whole ends: the inputs of this piece, and those that it does not continue.
-    pub fn ends(&self, mut of_piece: Ends) -> Ends {
-        let of = |end: &InputEnd| (end.core.clone(), end.role.clone());
-        let new: Vec<_> = of_piece.inputs.iter().map(of).collect();
-        of_piece.inputs.extend(self.ends.inputs.iter().filter(|end| !new.contains(&of(end))).cloned());
-        of_piece.inputs.sort_by_key(of);
-        for before in &self.ends.extents {
-            let same = |e: &&mut CoreExtent| (&e.core, &e.role) == (&before.core, &before.role);
-            match of_piece.extents.iter_mut().find(same) {
-                Some(export) => export.extent = before.extent.then(export.extent),
-                None => of_piece.extents.push(before.clone()),
-            }
-        }
-        of_piece
+    /// Where the whole ends.
+    pub fn ends(&self, of_piece: Ends) -> Ends {
+        self.ends.then(of_piece)
     }
 
     /// Removes what was mapped of the pieces before; returns the findings that stay. The next mapping also

@@ -43,7 +43,7 @@ impl Extent {
             first: self.first.min(other.first),
             last: self.last.max(other.last),
             silence: self.silence_in(other).min(other.silence_in(self)),
-            rows: self.rows + other.rows,
+            rows: self.rows.saturating_add(other.rows),
         }
     }
 

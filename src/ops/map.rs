@@ -88,8 +88,7 @@ fn map_recording<M: Mapper>(
     threads: usize,
     control: &Arc<Control>,
 ) -> Result<MapReport> {
-    let settings = serde_json::from_value(setup.settings)
-        .map_err(|e| Error::database(format!("the setup of '{name}' cannot be read")).because(e))?;
+    let settings = setup.settings_as(name)?;
     let files = Files::of(tx, name)?;
     control.begin(format!("mapping {name}"), files.rows(M::TABLES));
     let gaps = read_gaps(tx, name)?;

@@ -48,9 +48,11 @@ mod setup;
 
 #[cfg(feature = "engine")]
 pub use choice::Choice;
+pub use continued::Ends;
 pub use control::{Control, Progress};
 pub use describe::{RecordingSummary, summary};
 pub use ingest_options::{Keep, Options as IngestOptions};
 #[cfg(feature = "engine")]
 pub use labels::label;
 pub use remove::remove;
+pub use setup::MappingSetup;

@@ -1,5 +1,6 @@
 //! The text of a file of requirements → what is required. Not for measuring anything.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -181,13 +182,14 @@ impl Requirements {
     fn read(text: &str, path: &Path) -> Result<Self> {
         let mut requirements: Self = toml::from_str(text).map_err(|e| Error::toml(&e, text, path, KEYS))?;
         requirements.file = (path.to_owned(), text.to_owned());
-        for (i, chain) in requirements.chain.iter().enumerate() {
+        let mut names = HashSet::new();
+        for chain in &requirements.chain {
             let name = chain.name.get_ref();
             if chain.steps.get_ref().len() < 2 {
                 let error = Error::input(format!("the chain '{name}' has less than two steps"));
                 return Err(requirements.mistake(&chain.steps, error));
             }
-            if requirements.chain.iter().take(i).any(|c| c.name.get_ref() == name) {
+            if !names.insert(name) {
                 let error = Error::input(format!("two chains are called '{name}'"));
                 return Err(requirements.mistake(&chain.name, error));
             }

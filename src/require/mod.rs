@@ -2,25 +2,40 @@
 //! case in the recording, when it was, and how far it is from the bound. Not for conformance to BTF.
 
 mod bound;
-mod deadlines;
 mod file;
+pub use file::Requirements;
+
+// What measures needs the engine; the text of a file is read without it.
+#[cfg(feature = "engine")]
+mod deadlines;
+#[cfg(feature = "engine")]
 mod known;
+#[cfg(feature = "engine")]
 mod load;
+#[cfg(feature = "engine")]
 mod measure;
 #[cfg(feature = "cluster")]
 mod passed;
+#[cfg(feature = "engine")]
 mod report;
+#[cfg(feature = "engine")]
 mod rows;
+#[cfg(feature = "engine")]
 mod synchronisation;
+#[cfg(feature = "engine")]
 mod synchronised;
+#[cfg(feature = "engine")]
 mod wanted;
 
+#[cfg(feature = "engine")]
 pub use deadlines::{Deadlines, deadlines};
-pub use file::Requirements;
+#[cfg(feature = "engine")]
 pub use known::{Known, known_chains, with_silent};
+#[cfg(feature = "engine")]
 pub use measure::measure;
 #[cfg(feature = "cluster")]
 pub(crate) use passed::{outcome_columns, outcome_schema, outcomes_of};
+#[cfg(feature = "engine")]
 pub use report::{junit, table};
 
 use crate::words::words;

@@ -68,7 +68,7 @@ impl Change {
                 (true, _) => puts.push(draft.recording.clone()),
                 (false, Some(_)) => {
                     drops.push(name.clone());
-                    head.recordings -= 1;
+                    head.recordings = head.recordings.saturating_sub(1);
                 }
                 (false, None) => {}
             }
@@ -76,8 +76,8 @@ impl Change {
         for name in &self.new {
             if let Some(put) = puts.iter_mut().find(|put| put.name == *name) {
                 put.ordinal = head.next_ordinal;
-                head.next_ordinal += 1;
-                head.recordings += 1;
+                head.next_ordinal = head.next_ordinal.saturating_add(1);
+                head.recordings = head.recordings.saturating_add(1);
             }
         }
         Ok(Commit { id: String::new(), head, puts, drops, freed })

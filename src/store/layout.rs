@@ -85,6 +85,10 @@ pub(super) fn checkpoint(number: u64, level: u32) -> String {
     format!("{LOG}/{number:020}.{level}.checkpoint")
 }
 
+/// The greatest number of a commit. No database comes near it; a greater one in a name or a file is not of a
+/// writer, and could not be counted on from.
+pub(super) const LAST_COMMIT: u64 = 1 << 62;
+
 /// A file of the log: a commit, or a checkpoint that ends with it. A checkpoint of level 0 has one commit
 /// only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,7 +102,7 @@ impl LogFile {
     /// By its name in the folder of the log.
     pub fn named(name: &str) -> Option<Self> {
         let (number, rest) = name.split_once('.')?;
-        let number = number.parse().ok().filter(|_| number.len() == 20)?;
+        let number = number.parse().ok().filter(|n| *n <= LAST_COMMIT && number.len() == 20)?;
         match rest.strip_suffix(".checkpoint") {
             Some(level) => Some(Self { number, level: Some(level.parse().ok()?) }),
             None => (rest == "json").then_some(Self { number, level: None }),
@@ -212,7 +216,14 @@ mod tests {
             let file = LogFile { number, level };
             assert_eq!(LogFile::named(file.path().strip_prefix("log/").unwrap()), Some(file));
         }
-        for other in ["tip", "17.json", "00000000000000000017.x.checkpoint", "00000000000000000017.tmp"] {
+        let after_last = format!("{}.json", u64::MAX);
+        for other in [
+            "tip",
+            "17.json",
+            "00000000000000000017.x.checkpoint",
+            "00000000000000000017.tmp",
+            after_last.as_str(),
+        ] {
             assert_eq!(LogFile::named(other), None, "{other}");
         }
     }

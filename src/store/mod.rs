@@ -46,8 +46,10 @@ pub use database::Database;
 pub use delta::{DeltaReport, publish_delta};
 pub use disk::{Disk, DiskFile};
 pub use location::Location;
+pub use log::as_written;
 #[cfg(feature = "engine")]
 pub(crate) use open_files::OpenFile;
+pub use page_sums::{PageSum, PageSums, TableSeal, encode as encode_page_sums};
 pub use place::Place;
 pub use real_disk::RealDisk;
 pub use recording::{FileEntry, Recording};

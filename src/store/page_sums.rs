@@ -14,8 +14,10 @@ const MAGIC: &[u8] = b"PAR1";
 
 /// Size and sum of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct PageSum {
+pub struct PageSum {
+    /// How long it is.
     pub bytes: u32,
+    /// Its CRC-32.
     pub sum: u32,
 }
 
@@ -27,7 +29,7 @@ impl PageSum {
 }
 
 /// What a file begins its tail with: the number of its pages, then size (LEB128) and sum of each.
-pub(super) fn encode(pages: &[PageSum]) -> Vec<u8> {
+pub fn encode(pages: &[PageSum]) -> Vec<u8> {
     let mut out = Vec::with_capacity(5 + 7 * pages.len());
     number(pages.len() as u64, &mut out);
     for page in pages {
@@ -47,7 +49,7 @@ fn number(mut number: u64, out: &mut Vec<u8>) {
 
 /// The tail of an open file, and the sums of its pages.
 #[derive(Debug)]
-pub(super) struct PageSums {
+pub struct PageSums {
     /// Where each page ends and its sum; the last end is the begin of the tail.
     pages: Vec<(u64, u32)>,
     tail: Bytes,
@@ -127,13 +129,21 @@ impl PageSums {
 
 /// What the log says of a file of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TableSeal {
+pub struct TableSeal {
     /// Its size.
     pub bytes: u64,
     /// The size of its tail.
     pub tail: u64,
     /// The checksum of its tail, as in [`Seal`].
     pub checksum: String,
+}
+
+impl TableSeal {
+    /// Of a file with pages of so many bytes, and this tail.
+    pub fn of(pages: u64, tail: &[u8]) -> Self {
+        let Seal { bytes, checksum } = Seal::of(tail);
+        Self { bytes: pages.saturating_add(bytes), tail: bytes, checksum }
+    }
 }
 
 /// A part of some bytes that begin at `begin`; `None` if they do not have all of it.
@@ -166,11 +176,7 @@ mod tests {
         let sums: Vec<_> = pages.iter().map(|page| PageSum::of(page)).collect();
         let tail = [encode(&sums), b"the index and the footer".to_vec()].concat();
         let file = [MAGIC.to_vec(), pages.concat(), tail.clone()].concat();
-        let seal = TableSeal {
-            bytes: file.len() as u64,
-            tail: tail.len() as u64,
-            checksum: Seal::of(&tail).checksum,
-        };
+        let seal = TableSeal::of((file.len() - tail.len()) as u64, &tail);
         (file, seal)
     }
 
@@ -220,11 +226,7 @@ mod tests {
     #[test]
     fn a_file_without_pages_is_its_tail() {
         let tail = encode(&[]);
-        let seal = TableSeal {
-            bytes: 4 + tail.len() as u64,
-            tail: tail.len() as u64,
-            checksum: Seal::of(&tail).checksum,
-        };
+        let seal = TableSeal::of(4, &tail);
         let sums = PageSums::open(tail.into(), &seal).unwrap();
         assert_eq!(sums.around(&(0..5)), 0..5);
         assert!(sums.are_sound(&(0..5), b"PAR1\0"));

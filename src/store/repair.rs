@@ -9,7 +9,7 @@ use super::folder::Folder;
 use super::layout::{self, LogFile};
 use super::location::{Kind, Location};
 use super::lock::Lock;
-use super::log::{files_of_log, folded_log, is_sound, note, noted, tip};
+use super::log::{files_of_log, folded_log, is_sound, levels, note, noted, tip};
 use super::staging::Staging;
 use super::target::publish;
 use crate::error::Result;
@@ -48,12 +48,13 @@ impl Log<'_> {
         let mut repaired = Vec::new();
         // The smaller checkpoints first: the larger ones are made of them.
         let mut checkpoints = files_of_log(self.location)?;
-        checkpoints.retain(|file| file.level.is_some());
+        // One of a level that its number does not have was not made by a writer, and nobody reads it.
+        checkpoints.retain(|file| file.level.is_some_and(|level| level <= levels(file.number)));
         checkpoints.sort_by_key(|file| (file.level, file.number));
         for file @ LogFile { number, level } in checkpoints {
             let (path, level) = (file.path(), level.unwrap_or_default());
             let place = self.location.place(&path);
-            let Some(damaged) = place.content()?.filter(|_| !is_sound(&place)) else { continue };
+            let Some(damaged) = place.content()?.filter(|_| !is_sound(file, &place)) else { continue };
             self.remove(&path)?;
             match folded_log(self.location, number, level) {
                 Ok(content) => self.put(&path, &content)?,

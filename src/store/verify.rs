@@ -91,7 +91,7 @@ pub fn verify(at: impl Into<Location>) -> Result<VerifyReport> {
 impl VerifyReport {
     fn count(&mut self, path: &str, bytes: u64, found: Result<(), String>, doubts: &mut Vec<Problem>) {
         self.files += 1;
-        self.bytes += bytes;
+        self.bytes = self.bytes.saturating_add(bytes);
         if let Err(what) = found {
             doubts.push(Problem { path: path.into(), what });
         }

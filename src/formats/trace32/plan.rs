@@ -397,7 +397,9 @@ impl NumberFormat {
             |at: usize| skip(at, if is_hex { |b| b.is_ascii_hexdigit() } else { |b| b.is_ascii_digit() });
         let mut end_of_number = skip_digits(at);
         let (mut point, mut decimals) = (b'.', 0);
-        if radix.is_none()
+        // A record number with a point is none: the tolerant reader says so.
+        let is_time = field == layout.time;
+        if is_time
             && let Some(&byte) = cell.get(end_of_number)
             && (byte == b'.' || byte == b',' && layout.delimiter != b',')
         {
@@ -408,7 +410,6 @@ impl NumberFormat {
         let rest = cell.get(end_of_number..)?;
         let trimmed = fields::trim(rest);
         let trimmed = if is_quoted { fields::trim(trimmed.strip_suffix(b"\"")?) } else { trimmed };
-        let is_time = field == layout.time;
         let unit = if is_time && !trimmed.is_empty() { Some(fields::unit(trimmed)?) } else { None };
         let is_valid = is_time
             || trimmed.is_empty()

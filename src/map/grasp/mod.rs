@@ -58,6 +58,7 @@ pub struct Occurrence<'a> {
 #[serde(deny_unknown_fields)]
 pub struct Settings {}
 
+/// The mapper of traces of Grasp.
 #[derive(Debug, Default)]
 pub struct GraspMapper {
     directory: Directory,

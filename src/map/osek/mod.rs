@@ -29,6 +29,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::{Arc, PoisonError};
 
+/// The mapper of traces of software under an OSEK operating system.
 pub struct OsekMapper {
     machine: Machine,
     relevance: Arc<Relevance>,

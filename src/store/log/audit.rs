@@ -8,7 +8,7 @@ use super::entry::Commit;
 use super::snapshot::{Piece, files_of_log, folded};
 use super::tip::noted;
 use crate::error::Result;
-use crate::store::layout;
+use crate::store::layout::{self, LogFile};
 use crate::store::location::Location;
 use crate::store::place::Place;
 
@@ -28,7 +28,7 @@ pub(in crate::store) fn audit(location: &Location) -> Result<Vec<(String, String
                     true
                 }),
             },
-            Some(_) => agrees(&place, &commits),
+            Some(_) => agrees(file, &place, &commits),
         };
         match found {
             Ok(true) => {}
@@ -46,14 +46,17 @@ pub(in crate::store) fn audit(location: &Location) -> Result<Vec<(String, String
 }
 
 /// Whether a checkpoint is what was written.
-pub(in crate::store) fn is_sound(place: &Place) -> bool {
-    let opened = Checkpoint::open(place);
-    opened.is_ok_and(|found| found.is_some_and(|checkpoint| checkpoint.recordings().is_ok()))
+pub(in crate::store) fn is_sound(file: LogFile, place: &Place) -> bool {
+    let is_whole = |checkpoint: Checkpoint| checkpoint.is_of(file) && checkpoint.recordings().is_ok();
+    Checkpoint::open(place).is_ok_and(|found| found.is_some_and(is_whole))
 }
 
 /// Whether a checkpoint is what its commits leave; true if not all of them are there any more.
-fn agrees(place: &Place, commits: &BTreeMap<u64, Commit>) -> Result<bool> {
+fn agrees(file: LogFile, place: &Place, commits: &BTreeMap<u64, Commit>) -> Result<bool> {
     let Some(checkpoint) = Checkpoint::open(place)? else { return Ok(true) };
+    if !checkpoint.is_of(file) {
+        return Ok(false);
+    }
     let found = checkpoint.recordings()?;
     let (after, last) = (checkpoint.after(), checkpoint.head().number);
     let folded_in: Vec<_> =

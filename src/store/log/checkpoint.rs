@@ -6,10 +6,11 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::entry::Head;
+use super::levels::{FOLD, levels};
 use super::sealed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::checksum::Seal;
-use crate::store::layout;
+use crate::store::layout::{self, LogFile};
 use crate::store::place::Place;
 use crate::store::recording::Recording;
 
@@ -115,6 +116,13 @@ impl Checkpoint {
         &self.index.head
     }
 
+    /// Whether its commits are those of a file of that name.
+    pub(super) fn is_of(&self, file: LogFile) -> bool {
+        let commits = file.level.filter(|level| *level <= levels(file.number)).map(|level| FOLD.pow(level));
+        commits.and_then(|commits| file.number.checked_sub(commits)) == Some(self.after())
+            && self.head().number == file.number
+    }
+
     /// The names of recordings that earlier commits may have put and these drop, sorted.
     pub(super) fn drops(&self) -> &[String] {
         &self.index.drops
@@ -187,11 +195,37 @@ impl Checkpoint {
         if Seal::of(&packed).checksum != block.checksum {
             return Err(damaged());
         }
-        let json = zstd::bulk::decompress(&packed, MAX_BLOCK).map_err(|e| damaged().because(e))?;
+        let json = unpacked(&packed).ok_or_else(damaged)?;
         let recordings: Vec<Recording> = serde_json::from_slice(&json).map_err(|e| damaged().because(e))?;
         if !recordings.iter().flat_map(Recording::paths).all(layout::is_inside) {
             return Err(damaged());
         }
         Ok(recordings)
+    }
+}
+
+/// The content of a block. Asks for as much memory as the block says that it has, not for as much as a block
+/// may have: that may be more than there is.
+fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
+    let size = zstd::zstd_safe::get_frame_content_size(packed).ok()??;
+    let size = usize::try_from(size).ok().filter(|size| *size <= MAX_BLOCK)?;
+    zstd::bulk::decompress(packed, size).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_block_takes_little_memory() {
+        let content = b"content ".repeat(100);
+        let packed = zstd::bulk::compress(&content, 3).unwrap();
+        let unpacked_again = unpacked(&packed).unwrap();
+        assert_eq!(unpacked_again, content);
+        assert!(unpacked_again.capacity() < 2 * content.len());
+        assert!((0..packed.len()).all(|length| unpacked(&packed[..length]).is_none()));
+        // A frame of 2^62 bytes, as it says.
+        let huge = [0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0, 0, 0, 0, 0, 0, 0, 0x40];
+        assert_eq!(unpacked(&huge), None);
     }
 }

@@ -64,7 +64,8 @@ impl Head {
             }
         }
         for file in after.iter().flat_map(|recording| &recording.files) {
-            *self.rows.entry(file.table.clone()).or_default() += file.rows;
+            let rows = self.rows.entry(file.table.clone()).or_default();
+            *rows = rows.saturating_add(file.rows);
         }
         self.rows.retain(|_, rows| *rows > 0);
     }

@@ -10,7 +10,7 @@ use crate::store::location::Location;
 /// The content of the checkpoint of a level that ends with a commit. It says nothing new: a database without
 /// it is the same.
 pub(in crate::store) fn folded_log(location: &Location, number: u64, level: u32) -> Result<Vec<u8>> {
-    let after = number.saturating_sub(FOLD.pow(level));
+    let after = number.saturating_sub(FOLD.saturating_pow(level));
     let pieces = pieces(location, after, number)?;
     let Some(head) = pieces.first().map(|piece| piece.head().clone()) else { return Ok(Vec::new()) };
     let (mut puts, drops) = folded(&pieces)?;

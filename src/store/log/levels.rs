@@ -6,11 +6,12 @@
 pub(super) const FOLD: u64 = 8;
 
 /// How many levels of checkpoints may end with this commit.
-pub(super) fn levels(number: u64) -> u32 {
+pub(in crate::store) fn levels(number: u64) -> u32 {
     if number == 0 {
         0
     } else {
-        (1..).take_while(|level| number.is_multiple_of(FOLD.pow(*level))).count() as u32
+        // Eight is two to the power of three.
+        number.trailing_zeros() / FOLD.ilog2()
     }
 }
 

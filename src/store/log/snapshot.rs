@@ -13,7 +13,6 @@ use super::tip::noted;
 use crate::error::{Error, Result};
 use crate::store::layout::{self, LogFile};
 use crate::store::location::Location;
-use crate::store::place::Place;
 use crate::store::recording::Recording;
 
 /// What a database held after one commit.
@@ -59,8 +58,16 @@ impl Piece {
     /// The number of the commit before its first one.
     fn after(&self) -> u64 {
         match self {
-            Self::One(commit) => commit.head.number - 1,
+            Self::One(commit) => commit.head.number.saturating_sub(1),
             Self::Folded(checkpoint) => checkpoint.after(),
+        }
+    }
+
+    /// Whether it has the commits that the name of a file says, and no other.
+    fn is_of(&self, file: LogFile) -> bool {
+        match self {
+            Self::One(commit) => commit.head.number == file.number && file.level.is_none() && file.number > 0,
+            Self::Folded(checkpoint) => checkpoint.is_of(file),
         }
     }
 
@@ -221,7 +228,7 @@ impl Snapshot {
         let mut dropped: HashSet<&str> = HashSet::new();
         for piece in &self.pieces {
             // Those that a later commit dropped are no names any more.
-            let some = piece.names(prefix, max + dropped.len())?;
+            let some = piece.names(prefix, max.saturating_add(dropped.len()))?;
             names.extend(some.into_iter().filter(|name| !dropped.contains(name.as_str())));
             dropped.extend(piece.drops().iter().map(String::as_str).filter(|name| name.starts_with(prefix)));
         }
@@ -262,37 +269,39 @@ pub(in crate::store) fn pieces(location: &Location, after: u64, number: u64) -> 
         let fits = |level: &u32| FOLD.pow(*level) <= at - after;
         let mut found = None;
         for level in (1..=levels(at)).rev().filter(fits) {
-            found = Checkpoint::open(&location.place(&layout::checkpoint(at, level)))?;
+            let file = LogFile { number: at, level: Some(level) };
+            found = Checkpoint::open(&location.place(&file.path()))?.map(|checkpoint| (file, checkpoint));
             if found.is_some() {
                 break;
             }
         }
-        let place = location.place(&layout::commit(at));
-        let piece = match found {
-            Some(checkpoint) => Piece::Folded(checkpoint),
-            None => one(location, at, &place)?,
+        let (file, piece) = match found {
+            Some((file, checkpoint)) => (file, Piece::Folded(checkpoint)),
+            None => one(location, at)?,
         };
-        let before = piece.after();
-        if piece.head().number != at || before >= at || before < after {
+        if !piece.is_of(file) {
+            let place = location.place(&file.path());
             return Err(Error::database("a file of the log has the name of another one").at(place.path()));
         }
-        at = before;
+        at = piece.after();
         pieces.push(piece);
     }
     Ok(pieces)
 }
 
-/// The piece of one commit. A large one is not read as a whole, if it has a checkpoint.
-fn one(location: &Location, number: u64, place: &Place) -> Result<Piece> {
+/// The piece of one commit, and its file. A large one is not read as a whole, if it has a checkpoint.
+fn one(location: &Location, number: u64) -> Result<(LogFile, Piece)> {
+    let place = location.place(&layout::commit(number));
     let (json, bytes) = place.tail(SMALL)?.ok_or_else(|| missing(place.path()))?;
+    let own = LogFile { number, level: Some(0) };
     let json = if bytes <= SMALL {
         json
-    } else if let Some(checkpoint) = Checkpoint::open(&location.place(&layout::checkpoint(number, 0)))? {
-        return Ok(Piece::Folded(checkpoint));
+    } else if let Some(checkpoint) = Checkpoint::open(&location.place(&own.path()))? {
+        return Ok((own, Piece::Folded(checkpoint)));
     } else {
         place.content()?.ok_or_else(|| missing(place.path()))?
     };
-    Ok(Piece::One(Commit::parse(&json, place.path())?))
+    Ok((LogFile { number, level: None }, Piece::One(Commit::parse(&json, place.path())?)))
 }
 
 /// The files of the log that together are the state after a commit.

@@ -1,6 +1,8 @@
 //! What the file `log/tip` holds: the number of a commit that is not long ago, with a sum of its own, so that
 //! a damaged number is none. Only a hint; not how the newest commit is found with it (see `snapshot`).
 
+use crate::store::layout::LAST_COMMIT;
+
 /// What is noted when a commit is made.
 pub(in crate::store) fn note(number: u64) -> Vec<u8> {
     let number = number.to_string();
@@ -10,7 +12,7 @@ pub(in crate::store) fn note(number: u64) -> Vec<u8> {
 /// The number that was noted; `None` when it is not what was written.
 pub(in crate::store) fn noted(text: &[u8]) -> Option<u64> {
     let number = std::str::from_utf8(text).ok()?.split(' ').next()?.parse().ok()?;
-    (note(number) == text).then_some(number)
+    (number <= LAST_COMMIT && note(number) == text).then_some(number)
 }
 
 #[cfg(test)]
@@ -19,7 +21,8 @@ mod tests {
 
     #[test]
     fn a_number_comes_back_or_none() {
-        for number in [0, 1, 9, 10, 123_456, u64::MAX] {
+        assert_eq!(noted(&note(u64::MAX)), None, "no commit has this number");
+        for number in [0, 1, 9, 10, 123_456, LAST_COMMIT] {
             let text = note(number);
             assert_eq!(noted(&text), Some(number));
             for bit in 0..8 * text.len() {

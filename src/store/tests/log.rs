@@ -5,9 +5,9 @@ use std::fs;
 
 use super::*;
 use crate::error::ErrorKind;
-use crate::store::layout;
-use crate::store::log::{files_of_log, pieces_of};
+use crate::store::log::{as_written, audit, files_of_log, pieces_of};
 use crate::store::verify;
+use crate::store::{layout, repair_log};
 
 /// A small recording: one table, one file.
 fn add(path: &Path, name: &str, start: i64) {
@@ -185,4 +185,48 @@ fn damage_of_the_log_is_found() {
     fs::remove_file(path.join(layout::commit(17))).unwrap();
     let missing = Database::open(&path).unwrap_err();
     assert!(missing.to_string().contains("a commit of the log is missing"), "{missing}");
+}
+
+/// Sums find accidents only. A file of the log that no writer has written is damage, too: nothing is counted
+/// on from its numbers.
+#[test]
+fn what_no_writer_writes_is_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    (0..8).for_each(|n| add(&path, "a", n));
+    let known = Database::open(&path).unwrap().recordings().unwrap().to_vec();
+    let head = |number: u64| {
+        format!(
+            r#"{{"number":{number},"creator":"","time_scale":"ns","recordings":0,"rows":{{}},"next_ordinal":0,"next_part":0}}"#
+        )
+    };
+    let write = |name: &str, content: &str| {
+        fs::write(path.join("log").join(name), as_written(name, content.as_bytes()).unwrap()).unwrap();
+    };
+    let is_refused = || {
+        let error = Database::open(&path).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Database, "{error}");
+        assert!(error.to_string().contains("name of another one"), "{error}");
+    };
+    let checkpoint = layout::checkpoint(8, 1).strip_prefix("log/").unwrap().to_owned();
+    for (after, last) in [(1, 8), (8, 8), (9, 8), (u64::MAX, 8), (0, 9), (0, 0)] {
+        write(&checkpoint, &format!("[{after},{},[],[]]", head(last)));
+        is_refused();
+        assert_eq!(audit(&(&path).into()).unwrap().len(), 1, "{after}, {last}");
+        assert_eq!(repair_log(real(), &path).unwrap(), [layout::checkpoint(8, 1)]);
+        assert_eq!(Database::open(&path).unwrap().recordings().unwrap(), known, "{after}, {last}");
+        assert_eq!(repair_log(real(), &path).unwrap(), [""; 0]);
+    }
+    // Numbers and levels that there are not.
+    let last = [layout::checkpoint(8, 2), layout::checkpoint(9, u32::MAX), layout::commit(u64::MAX)];
+    for name in last.iter().map(|name| name.strip_prefix("log/").unwrap()) {
+        fs::write(path.join("log").join(name), "x").unwrap();
+        assert_eq!(Database::open(&path).unwrap().generation(), 8, "{name}");
+        assert!(repair_log(real(), &path).unwrap().is_empty(), "{name}");
+        vacuum(real(), &path, SystemTime::now(), Duration::ZERO).unwrap();
+        fs::remove_file(path.join("log").join(name)).unwrap();
+    }
+    let name = layout::commit(9).strip_prefix("log/").unwrap().to_owned();
+    write(&name, &format!(r#"{{"head":{},"puts":[]}}"#, head(0)));
+    is_refused();
 }

@@ -69,6 +69,6 @@ impl Superseded {
     }
 
     fn has(&self, file: LogFile) -> bool {
-        file.number + COMMITS_KEPT <= self.tip && !self.needed.contains(&file)
+        file.number.saturating_add(COMMITS_KEPT) <= self.tip && !self.needed.contains(&file)
     }
 }

@@ -79,6 +79,14 @@ fn blank_cells_are_null() {
     assert_eq!(findings(&rows.log), [("bad-record", 3)]);
 }
 
+/// Also when the lines before have the same form.
+#[test]
+fn a_record_number_with_a_point_is_none() {
+    let rows = data(&"83.2,0.1,\"x\",\"wr-data\",3\n".repeat(200));
+    assert_eq!(rows.record.iter().collect::<Vec<_>>(), [None; 200]);
+    assert_eq!(findings(&rows.log), [("bad-record", 200)]);
+}
+
 #[test]
 fn lines_that_cannot_be_used_say_why() {
     for (line, code) in [

@@ -401,3 +401,40 @@ fn what_the_kernel_cannot_do_is_said() {
     let table = format!("{head}{}{table}", task(1, "C_0", ""));
     assert!(parse(&table).contains("of another core than task 'T_1'"));
 }
+
+/// The kernel has memory for each activation, and counts ticks in 32 bits.
+#[test]
+fn more_than_the_kernel_has_room_for_is_said() {
+    let parse = |text: &str| Model::parse(text, Path::new("m.toml")).map(|_| ()).map_err(|e| e.to_string());
+    let task = |n: u32, activations: u32| {
+        format!(
+            "[[task]]\nname = \"T_{n}\"\ncore = \"C_0\"\npriority = 1\nactivations = {activations}\nautostart = true\n"
+        )
+    };
+    let head = "duration = \"3s\"\ncore = [{ name = \"C_0\" }]\nos = { tick = 1 }\n";
+    assert_eq!(parse(&format!("{head}{}{}", task(1, 1 << 19), task(2, 1 << 19))), Ok(()));
+    let many = parse(&format!("{head}{}{}", task(1, 1 << 19), task(2, u32::MAX))).unwrap_err();
+    assert!(many.starts_with("m.toml:11: with task 'T_2' there may be 4295491583 activations"), "{many}");
+    let start = format!("{head}{}", task(1, 1));
+    let alarm = |offset: &str, period: &str| {
+        format!(
+            "{start}[[alarm]]\nname = \"A\"\nactivate = \"T_1\"\noffset = \"{offset}\"\nperiod = \"{period}\"\n"
+        )
+    };
+    assert_eq!(parse(&alarm("4294967295ns", "4294967295ns")), Ok(()));
+    let table = |offset: &str, at: &str| {
+        format!(
+            "{start}[[schedule_table]]\nname = \"S\"\ncore = \"C_0\"\noffset = \"{offset}\"\nlength = \"4s\"\n\
+             points = [{{ at = \"{at}\", activate = \"T_1\" }}]\n"
+        )
+    };
+    assert_eq!(parse(&table("1s", "3s")), Ok(()));
+    for (text, ticks) in [
+        (alarm("4294967296ns", "1s"), "alarm 'A' waits for 4294967296 ticks"),
+        (alarm("1s", "5s"), "alarm 'A' waits for 5000000000 ticks"),
+        (table("2s", "3s"), "schedule table 'S' waits for 5000000000 ticks"),
+    ] {
+        let error = parse(&text).unwrap_err();
+        assert!(error.starts_with("m.toml:11: ") && error.contains(ticks), "{error}");
+    }
+}

@@ -8,6 +8,10 @@ use crate::simulate::model::{Action, Arrivals, Isr, ScheduleTable, Task};
 const MOST_EVENTS: usize = 32;
 /// Priorities of tasks: the bits of the ceiling.
 const MOST_PRIORITIES: usize = 32;
+/// Pending activations of all tasks together: the kernel keeps room for each of them.
+const MOST_ACTIVATIONS: u64 = 1 << 20;
+/// Ticks until something expires: the numbers of a counter have 32 bits.
+const MOST_TICKS: i64 = u32::MAX as i64;
 
 impl Checks<'_> {
     pub(super) fn values(self) -> Result<()> {
@@ -15,6 +19,7 @@ impl Checks<'_> {
         for (ix, task) in self.model.tasks.iter().enumerate() {
             self.task(task, self.places.tasks.get(ix).map(|body| body.line))?;
         }
+        self.activations()?;
         self.groups()?;
         self.priorities()?;
         for (ix, event) in self.model.events.iter().enumerate() {
@@ -33,6 +38,7 @@ impl Checks<'_> {
                 let message = format!("{shown} expires before the first tick of the timer");
                 return self.mistake(line, message, "its offset has to be at least one tick");
             }
+            self.is_counted(&shown, line, alarm.first.max(alarm.cycle))?;
             self.action(&shown, line, alarm.action)?;
             let (Action::Activate { task } | Action::SetEvent { task, .. }) = alarm.action;
             if self.model.tasks.get(task).is_some_and(|task| task.core != alarm.core) {
@@ -62,6 +68,32 @@ impl Checks<'_> {
             return self.mistake(None, message, "write them as times with a unit in [os]");
         }
         Ok(())
+    }
+
+    /// The kernel has a place for each activation that may be pending.
+    fn activations(self) -> Result<()> {
+        let mut all = 0;
+        for (ix, task) in self.model.tasks.iter().enumerate() {
+            all += u64::from(task.activations);
+            if all > MOST_ACTIVATIONS {
+                let line = self.places.tasks.get(ix).map(|body| body.line);
+                let message = format!(
+                    "with task '{}' there may be {all} activations at once, more than {MOST_ACTIVATIONS}",
+                    task.name
+                );
+                return self.mistake(line, message, "write as many activations as can be pending");
+            }
+        }
+        Ok(())
+    }
+
+    /// The counter of a core can count so many ticks.
+    fn is_counted(self, of: &str, line: Option<u64>, ticks: i64) -> Result<()> {
+        if ticks <= MOST_TICKS {
+            return Ok(());
+        }
+        let message = format!("{of} waits for {ticks} ticks of the timer, more than {MOST_TICKS}");
+        self.mistake(line, message, "shorten the time, or write a longer tick in [os]")
     }
 
     /// The kernel has a bit for each priority.
@@ -206,6 +238,8 @@ impl Checks<'_> {
             let message = format!("{shown} begins before the first tick, or has no length");
             return self.mistake(line, message, "its offset and length are at least one tick");
         }
+        let first = table.points.first().map_or(0, |(at, _)| *at);
+        self.is_counted(&shown, line, table.first.saturating_add(first).max(table.length))?;
         // AUTOSAR OS, schedule tables: only one that does not repeat may have a final delay of 0.
         let last = if table.repeats { table.length - 1 } else { table.length };
         let rising = table.points.windows(2).all(|pair| matches!(pair, [(one, _), (next, _)] if one < next));

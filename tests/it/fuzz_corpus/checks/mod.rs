@@ -5,16 +5,26 @@
 mod btf;
 mod descriptions;
 mod grasp;
+mod model;
 mod orti;
+mod page_sums;
 mod qnx;
+mod requirements;
+mod sql_file;
+mod stored;
 mod times;
 mod trace32;
 
 pub use btf::btf;
 pub use descriptions::{profile_toml, recording_toml};
 pub use grasp::grasp;
+pub use model::{model_toml, simulation};
 pub use orti::{formula, koil_parse, oil, os_header, symbols};
+pub use page_sums::page_sums;
 pub use qnx::{qnx_kev, qnx_listing};
+pub use requirements::{chains_toml, requirements_toml};
+pub use sql_file::sql_file;
+pub use stored::{ends_json, log, setup_json};
 pub use times::times;
 pub use trace32::{trace32_data, trace32_functions};
 
@@ -24,17 +34,26 @@ use std::path::Path;
 pub type Check = fn(&[u8]);
 
 /// The checks by the name of their fuzz target, which is also their folder of seeds.
-pub const CHECKS: [(&str, Check); 14] = [
+pub const CHECKS: [(&str, Check); 23] = [
     ("btf", btf),
+    ("chains_toml", chains_toml),
+    ("ends_json", ends_json),
     ("formula", formula),
     ("grasp", grasp),
     ("koil_parse", koil_parse),
+    ("log", log),
+    ("model_toml", model_toml),
     ("oil", oil),
     ("os_header", os_header),
+    ("page_sums", page_sums),
     ("profile_toml", profile_toml),
     ("qnx_kev", qnx_kev),
     ("qnx_listing", qnx_listing),
     ("recording_toml", recording_toml),
+    ("requirements_toml", requirements_toml),
+    ("setup_json", setup_json),
+    ("simulation", simulation),
+    ("sql_file", sql_file),
     ("symbols", symbols),
     ("times", times),
     ("trace32_data", trace32_data),
@@ -54,5 +73,18 @@ pub fn replay(folder: &Path) {
             count += 1;
         }
         assert!(count > 0, "{target} has no seeds");
+    }
+}
+
+/// An error names the file, and a line only if the text has it.
+fn is_located(error: &btfdb::Error, file: &str, text: &str) {
+    let shown = error.to_string();
+    let Some(rest) = shown.strip_prefix(file).and_then(|rest| rest.strip_prefix(':')) else {
+        panic!("no place: {shown}");
+    };
+    let lines = 1 + text.matches('\n').count();
+    match rest.split_once(':').map(|(line, _)| line.parse::<usize>()) {
+        Some(Ok(line)) => assert!((1..=lines).contains(&line), "{lines} lines: {shown}"),
+        _ => assert!(rest.starts_with(' ') && rest.len() > 1, "no reason: {shown}"),
     }
 }
