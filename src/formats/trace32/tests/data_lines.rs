@@ -84,7 +84,7 @@ fn blank_cells_are_null() {
 fn a_record_number_with_a_point_is_none() {
     let rows = data(&"83.2,0.1,\"x\",\"wr-data\",3\n".repeat(200));
     assert_eq!(rows.record.iter().collect::<Vec<_>>(), [None; 200]);
-    assert_eq!(findings(&rows.log), [("bad-record", 200)]);
+    assert_eq!(rows.log.count_of("bad-record"), 200);
 }
 
 #[test]

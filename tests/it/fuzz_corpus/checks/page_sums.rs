@@ -2,9 +2,9 @@
 
 use btfdb::internals::stored::{PageSum, PageSums, TableSeal, encode_page_sums};
 
-/// The tail of a file is refused, or has the sums of pages that end where the tail begins, and no range of the
-/// file is more than it. The first two bytes are how many bytes the pages have. A file with the rest as its
-/// content, cut into pages, is sound in every range, and is not when a byte is another one.
+/// The tail of a file is refused, or has the sums of pages that end where the tail begins, and no range of
+/// the file is more than it. The first two bytes are how many bytes the pages have. A file with the rest as
+/// its content, cut into pages, is sound in every range, and is not when a byte is another one.
 pub fn page_sums(data: &[u8]) {
     let Some((size, tail)) = data.split_first_chunk::<2>() else { return };
     let pages = u64::from(u16::from_le_bytes(*size));

@@ -50,8 +50,8 @@ fn makes_a_mapper<M: Mapper>(setup: &MappingSetup) {
     }
 }
 
-/// Where a recording ended is refused with the name of the recording, or is the same when it is written again.
-/// A piece that ends like the one before is the end of the whole.
+/// Where a recording ended is refused with the name of the recording, or is the same when it is written
+/// again. A piece that ends like the one before is the end of the whole.
 pub fn ends_json(data: &[u8]) {
     let ends = match Ends::from_json(data, "engine-1") {
         Ok(ends) => ends,
