@@ -318,7 +318,8 @@ fn no_number(message: &str) -> Option<String> {
     let (_, rest) = message.split_once("Cannot cast string '")?;
     let (text, rest) = rest.rsplit_once("' to value of ")?;
     let ty = rest.split(' ').next().unwrap_or(rest);
-    Some(format!("the text '{text}' is no value of type {}", failure_text::sql_type(ty)))
+    let ty = failure_text::sql_type(ty);
+    Some(failure_text::shortened(format!("the text '{text}' is no value of type {ty}")))
 }
 
 /// Takes " at Line: 1, Column: 8" off the end of a message of the parser.

@@ -60,7 +60,7 @@ fn without_values(text: &str) -> String {
 }
 
 /// A text of at most [`MOST`] bytes: errors repeat values, which can have any length.
-fn shortened(text: String) -> String {
+pub(super) fn shortened(text: String) -> String {
     if text.len() <= MOST {
         return text;
     }
