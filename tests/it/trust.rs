@@ -155,13 +155,25 @@ fn a_statement_that_is_too_deep_is_refused() {
 /// Also where a pipe is read that says nothing, and a named one that nobody writes.
 #[cfg(unix)]
 #[test]
-fn a_signal_ends_each_command_that_waits_for_input() {
+fn a_signal_ends_each_command_that_waits() {
     use std::process::Stdio;
 
     let bench = demo();
     let fifo = bench.path().join("fifo.btf");
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-    for words in [&["ingest", "new.db", "-"][..], &["ingest", "new.db", "fifo.btf"], &["shell", "t.db"]] {
+    bench.ok(&["export", "t.db", "-o", "t.btf"]);
+    let input = [&["ingest", "new.db", "-"][..], &["ingest", "new.db", "fifo.btf"], &["shell", "t.db"]];
+    let output =
+        [&["query", "t.db", "SELECT 1", "-o", "fifo.btf"][..], &["export", "t.db", "-o", "fifo.btf"]];
+    // As another writer has it for the time of its commit.
+    let held = std::fs::File::options().write(true).open(bench.path().join("t.db/.lock")).unwrap();
+    held.lock().unwrap();
+    let lock = [
+        &["ingest", "t.db", "t.btf", "--name", "other"][..],
+        &["remove", "t.db", "--recording", "*"],
+        &["vacuum", "t.db"],
+    ];
+    for words in input.into_iter().chain(output).chain(lock) {
         let mut waiting = bench.command();
         waiting.args(words).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut waiting = waiting.spawn().unwrap();
