@@ -2,8 +2,11 @@
 //! behind them an index of the blocks. Looking for one recording reads the index and one block. Not which
 //! commits are folded (see `fold`).
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::entry::Head;
 use super::levels::{FOLD, levels};
@@ -51,6 +54,13 @@ struct Block {
     at: u64,
     bytes: u64,
     checksum: String,
+}
+
+/// A recording, of which only the name is wanted.
+#[derive(Deserialize)]
+struct Named<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
 }
 
 /// The file of a checkpoint of the commits behind `after` up to `head`; `puts` and `drops` are sorted by
@@ -134,7 +144,7 @@ impl Checkpoint {
         let Some(block) = self.index.blocks.get(place).filter(|block| block.first.as_str() <= name) else {
             return Ok(None);
         };
-        Ok(self.block(block)?.into_iter().find(|r| r.name == name))
+        Ok(self.asked(block, |other| other == name)?.pop())
     }
 
     /// The recordings in here of some names, which are sorted. Reads each block once.
@@ -143,8 +153,7 @@ impl Checkpoint {
         for block in &self.index.blocks {
             let begin = names.partition_point(|name| *name < block.first.as_str());
             if names.get(begin).is_some_and(|name| *name <= block.last.as_str()) {
-                let is_asked = |r: &Recording| names.binary_search(&r.name.as_str()).is_ok();
-                found.extend(self.block(block)?.into_iter().filter(is_asked));
+                found.extend(self.asked(block, |name| names.binary_search(&name).is_ok())?);
             }
         }
         Ok(found)
@@ -175,7 +184,35 @@ impl Checkpoint {
         Ok(all)
     }
 
+    /// The recordings of a block.
     fn block(&self, block: &Block) -> Result<Vec<Recording>> {
+        let recordings = serde_json::from_slice(&self.json(block)?);
+        self.inside(recordings.map_err(|e| sealed::damaged(self.place.path()).because(e))?)
+    }
+
+    /// Those of a block whose names are asked for: the files of the others are not looked at.
+    fn asked(&self, block: &Block, is_asked: impl Fn(&str) -> bool) -> Result<Vec<Recording>> {
+        let asked = |json: &[u8]| -> serde_json::Result<Vec<Recording>> {
+            let mut found = Vec::new();
+            for recording in serde_json::from_slice::<Vec<&RawValue>>(json)? {
+                if is_asked(&serde_json::from_str::<Named<'_>>(recording.get())?.name) {
+                    found.push(serde_json::from_str(recording.get())?);
+                }
+            }
+            Ok(found)
+        };
+        self.inside(asked(&self.json(block)?).map_err(|e| sealed::damaged(self.place.path()).because(e))?)
+    }
+
+    /// Fails if a file of them is outside of the database.
+    fn inside(&self, recordings: Vec<Recording>) -> Result<Vec<Recording>> {
+        if !recordings.iter().flat_map(Recording::paths).all(layout::is_inside) {
+            return Err(sealed::damaged(self.place.path()));
+        }
+        Ok(recordings)
+    }
+
+    fn json(&self, block: &Block) -> Result<Vec<u8>> {
         let damaged = || sealed::damaged(self.place.path());
         let (begin, tail) = &self.tail;
         let in_tail = block.at.checked_sub(*begin).and_then(|at| {
@@ -195,12 +232,7 @@ impl Checkpoint {
         if Seal::of(&packed).checksum != block.checksum {
             return Err(damaged());
         }
-        let json = unpacked(&packed).ok_or_else(damaged)?;
-        let recordings: Vec<Recording> = serde_json::from_slice(&json).map_err(|e| damaged().because(e))?;
-        if !recordings.iter().flat_map(Recording::paths).all(layout::is_inside) {
-            return Err(damaged());
-        }
-        Ok(recordings)
+        unpacked(&packed).ok_or_else(damaged)
     }
 }
 
