@@ -255,7 +255,7 @@ fn unwritable(error: io::Error) -> Error {
 fn unwritable_value(error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::new(ErrorKind::Query, "a column cannot be written in this format")
         .because(error)
-        .hint("CAST(x AS VARCHAR) is its text; CSV and tables show every value")
+        .hint("CAST(x AS VARCHAR) is its text, if it has one")
 }
 
 /// A batch does not have the expected columns.

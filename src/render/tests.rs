@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow::array::{
     BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, StringViewArray, UInt64Array,
 };
+use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use proptest::prelude::*;
@@ -193,5 +194,20 @@ proptest! {
         let back = reader.next().unwrap().unwrap();
         let read: Vec<_> = back.column(1).as_any().downcast_ref::<StringArray>().unwrap().iter().flatten().collect();
         prop_assert_eq!(read, cells);
+    }
+}
+
+/// The writer of Parquet panics on a dictionary of views, and an IPC file has one dictionary for all batches.
+#[test]
+fn texts_in_dictionaries_and_lists_are_plain_in_files() {
+    let views = cast(&StringArray::from(vec!["a", "b"]), &DataType::Utf8View).unwrap();
+    let keyed = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8View));
+    let keyed = cast(&views, &keyed).unwrap();
+    let batch = RecordBatch::try_from_iter([("views", views), ("keyed", keyed)]).unwrap();
+    for format in [Format::Parquet, Format::Arrow] {
+        let mut out = Vec::new();
+        let mut rows = [Ok(batch.clone()), Ok(batch.slice(1, 1))].into_iter();
+        render(&batch.schema(), &mut rows, format, &mut out, None, 1).unwrap();
+        assert!(out.len() > 100, "{format:?}");
     }
 }
