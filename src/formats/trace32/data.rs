@@ -23,6 +23,8 @@ pub(super) struct DataReader<'c, 's> {
     cells: Vec<Cell<'c>>,
     /// The core of the first row that states one.
     core: Option<&'c [u8]>,
+    /// The cell with the name of the last row.
+    name_field: usize,
 }
 
 impl<'c> LineReader<'c> for DataReader<'c, '_> {
@@ -52,6 +54,10 @@ impl<'c> LineReader<'c> for DataReader<'c, '_> {
         }
     }
 
+    fn name_field(&self) -> usize {
+        self.name_field
+    }
+
     fn determines_kind(&self, _: &[u8], _: u8) -> bool {
         // The position of a cell determines its role.
         true
@@ -60,7 +66,7 @@ impl<'c> LineReader<'c> for DataReader<'c, '_> {
 
 impl<'c, 's> DataReader<'c, 's> {
     pub(super) fn new(layout: &'s DataLayout) -> Self {
-        Self { layout, cells: Vec::new(), core: None }
+        Self { layout, cells: Vec::new(), core: None, name_field: layout.roles.variable }
     }
 
     fn cell(&self, at: usize) -> Cell<'c> {
@@ -86,11 +92,11 @@ impl<'c, 's> DataReader<'c, 's> {
         let data = self.cell(roles.data);
         let value = fields::value(data.text, chunk.settings.radix)
             .map_err(|text| with_cell(("bad-value", text), data))?;
-        let address = roles.address.map(|at| self.cell(at));
-        let variable = Some(self.cell(roles.variable)).filter(|c| !c.is_null()).or(address);
-        let Some(variable) = variable.filter(|cell| !cell.is_null()) else {
+        let mut names = [Some(roles.variable), roles.address].into_iter().flatten();
+        let Some(name_field) = names.find(|at| !self.cell(*at).is_null()) else {
             return Err(("missing-variable", "the access names no variable and no address".to_owned()));
         };
+        self.name_field = name_field;
         let time = chunk.report.instant(time).map_err(|bad| with_cell(bad, time_cell))?;
         let record_cell = roles.record.map(|at| self.cell(at)).filter(|cell| !cell.is_null());
         let record = record_cell.and_then(|cell| fields::record(cell.text));
@@ -100,7 +106,7 @@ impl<'c, 's> DataReader<'c, 's> {
             });
         }
         self.check_core(line, chunk);
-        let name = chunk.names.id(&variable.value());
+        let name = chunk.names.id(&self.cell(name_field).value());
         Ok(Row { time, record, name, kind: u8::from(is_write), value })
     }
 

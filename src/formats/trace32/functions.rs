@@ -25,6 +25,7 @@ pub(super) fn function_layout() -> RowLayout {
         time: 0,
         unit: TimeScale::Ns,
         name: 1,
+        without_name: None,
         kind: 2,
         value: None,
         core: None,
@@ -85,6 +86,10 @@ impl<'c> LineReader<'c> for FunctionReader<'c> {
         }
         let name = chunk.names.id(without_task_prefix(name));
         Some(Row { time, record: None, name, kind, value: 0 })
+    }
+
+    fn name_field(&self) -> usize {
+        function_layout().name.into()
     }
 
     fn determines_kind(&self, cell: &[u8], kind: u8) -> bool {

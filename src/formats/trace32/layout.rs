@@ -79,6 +79,7 @@ impl DataLayout {
             time: at(time),
             unit: self.time_unit,
             name: at(variable),
+            without_name: None,
             kind: at(cycle),
             value: Some(at(data)),
             core: core.map(at),

@@ -12,6 +12,9 @@ pub(super) trait LineReader<'c> {
     /// `chunk`.
     fn line(&mut self, line: Line<'c>, chunk: &mut ChunkContext<'_>) -> Option<Row>;
 
+    /// The field that has the name of the row that was read last.
+    fn name_field(&self) -> usize;
+
     /// Whether a row gets its kind from this cell alone, as it is written.
     fn determines_kind(&self, cell: &[u8], kind: u8) -> bool;
 }

@@ -260,6 +260,10 @@ impl ExportParser {
         let Self { plans, ends, known, layout, settings, .. } = self;
         let (ends, fields) = ends.whole_line(chunk, at)?;
         let fields = u8::try_from(fields).ok()?;
+        // An access without a name has its address for one.
+        let name = u8::try_from(reader.name_field()).ok()?;
+        let without_name = (name != layout.name).then_some(layout.name);
+        let layout = &RowLayout { name, without_name, ..layout.clone() };
         let plan = Plan::infer(chunk, ends, fields, layout, settings)?;
         let cell = |field: u8| cell(chunk, ends, field);
         if let Some(field) = layout.core

@@ -19,6 +19,8 @@ pub(super) struct RowLayout {
     /// The unit of a time that does not state one.
     pub(super) unit: TimeScale,
     pub(super) name: u8,
+    /// The cell that has the name in other lines, and is empty in these.
+    pub(super) without_name: Option<u8>,
     /// The cycle of an access, or the event of a function.
     pub(super) kind: u8,
     pub(super) value: Option<u8>,
@@ -158,7 +160,7 @@ impl Plan {
         let checks = (0..fields).filter(|field| !read.contains(&Some(*field)));
         let checks = checks.map(|field| {
             let check = match layout.quotes {
-                _ if field >= width => CellCheck::Empty,
+                _ if field >= width || layout.without_name == Some(field) => CellCheck::Empty,
                 true if cell(field)?.contains(&b'"') => CellCheck::Quoted,
                 true => CellCheck::Unquoted,
                 // The tolerant reader takes the last cell as the event if it is a known word. A cell that

@@ -178,6 +178,21 @@ fn shaped_text() -> impl Strategy<Value = String> {
     )
 }
 
+/// Accesses with an address, of which some have no name.
+fn addressed_text() -> impl Strategy<Value = String> {
+    let line = (
+        0u32..9,
+        prop_oneof![6 => "D:7000000[0-5]", 1 => Just("-".to_owned()), 1 => "[ D\"]{0,3}"],
+        prop_oneof![3 => known_name(), 3 => Just(String::new()), 1 => Just("\"\"".to_owned()), 1 => "[ -]{1,2}"],
+        prop_oneof![Just("wr-long"), Just("rd-data")],
+        prop_oneof![9 => Just(""), 1 => Just(";")],
+    );
+    let line = line.prop_map(|(n, address, name, cycle, end)| {
+        format!("{n};0;{address};{cycle};{n};{name};{n}.5us{end}")
+    });
+    text(line).prop_map(|text| format!("record;run;address;cycle;data;symbol;ti.zero\n{text}"))
+}
+
 /// An offset where a text can be cut into whole lines; `choice` selects one of them.
 fn cut_at(text: &str, choice: usize) -> usize {
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).chain([0]).collect();
@@ -205,6 +220,12 @@ proptest! {
         let layout = detect_data_layout(text.as_bytes(), None).unwrap_or_else(|_| thesis_layout());
         assert_same_in_all_modes(&text, &Grammar::Data(layout.clone()), &settings)?;
         assert_same_in_all_modes(&text[cut_at(&text, at)..], &Grammar::Data(layout), &settings)?;
+    }
+
+    #[test]
+    fn plans_for_accesses_without_names_change_nothing(text in addressed_text(), settings in any_settings()) {
+        let common = b"record;run;address;cycle;data;symbol;ti.zero\n1;0;D:70001234;wr-long;1;a;1.5us\n";
+        assert_same_in_all_modes(&text, &Grammar::Data(detect_data_layout(common, None).unwrap()), &settings)?;
     }
 
     #[test]

@@ -100,6 +100,28 @@ fn lines_of_every_shape_are_read_by_plans() {
     }
 }
 
+/// An access to an address without a symbol has the address for a name: its own, and not that of the first
+/// one.
+#[test]
+fn accesses_without_names_are_read_by_plans() {
+    let name =
+        |n: u64| if n.is_multiple_of(3) { "x".to_owned() } else { format!("D:{:08X}", 0x7000_0000 + n % 7) };
+    let line = |n: u64| {
+        let (address, symbol) =
+            (format!("D:{:08X}", 0x7000_0000 + n % 7), if n.is_multiple_of(3) { "x" } else { "" });
+        format!("{n};0;{address};wr-long;{n:X};{symbol};{n}.000us\n")
+    };
+    let text =
+        format!("record;run;address;cycle;data;symbol;ti.zero\n{}", (0..ROWS).map(line).collect::<String>());
+    let layout = detect_data_layout(text.as_bytes(), None).unwrap();
+    let mut parser = ExportParser::new(Grammar::Data(layout), settings());
+    let rows = parser.chunk(text.as_bytes(), true);
+    assert_eq!(account(rows.counts), [ROWS + 1, ROWS, 0, 0, 1]);
+    let names: Vec<_> = rows.name.iter().map(|name| rows.names.get(*name).to_owned()).collect();
+    assert_eq!(names, (0..ROWS).map(name).collect::<Vec<_>>());
+    assert!(parser.tolerant_lines <= 20, "{}", parser.tolerant_lines);
+}
+
 #[test]
 fn function_events_of_every_shape_are_read_by_plans() {
     let shapes: [(&str, FunctionLine); 6] = [
