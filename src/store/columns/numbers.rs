@@ -66,7 +66,7 @@ impl NumberChunk {
         compressor: &mut Compressor,
         mut values: &[T],
         nulls: Option<&NullBuffer>,
-        bits: fn(&T) -> i64,
+        bits: impl Fn(&T) -> i64 + Copy,
     ) -> Result<()> {
         let mut at = 0;
         while !values.is_empty() {
