@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// [`crate::error::ErrorKind::Usage`] when one of them is not there; another writer; the disk. The database
 /// is then unchanged.
 pub fn remove(disk: Arc<dyn Disk>, at: impl Into<Location>, recordings: &[String]) -> Result<()> {
-    let mut tx = Database::begin(disk, at, None)?;
+    let mut tx = Database::begin_removal(disk, at)?;
     for name in recordings {
         tx.before().check_recording(Some(name))?;
         tx.drop_recording(name)?;

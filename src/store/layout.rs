@@ -16,7 +16,9 @@ pub(super) const LOCK: &str = ".lock";
 pub(super) const STAGING: &str = ".staging";
 /// Holds what commits took out, for readers of older states; hidden, and no file in it ends in `.parquet`.
 pub(super) const REMOVED: &str = ".removed";
-/// The end of their names.
+/// Room that is given up when a recording is removed from a full disk.
+pub(super) const RESERVE: &str = ".reserve";
+/// The end of the names in [`REMOVED`].
 pub(super) const KEPT: &str = ".removed";
 
 /// Longest partition value in a path, in bytes; file systems allow 255 for the whole `NAME=VALUE`.

@@ -28,6 +28,7 @@ mod recording;
 mod repair;
 #[cfg(feature = "engine")]
 mod resequence;
+mod reserve;
 mod row_groups;
 #[cfg(feature = "engine")]
 mod scan;

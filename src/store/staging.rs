@@ -36,11 +36,20 @@ impl Staging {
     /// without a lock, cannot be the folder of another one.
     pub(super) fn new(folder: &Folder) -> Result<Self> {
         let name = format!("{STAGING}/{}-{}", std::process::id(), id::fresh());
-        match Lock::try_take(folder, &format!("{name}/{LOCK}")) {
-            Ok(lock @ Some(_)) => Ok(Self { name, _lock: lock }),
+        let lock = || Lock::try_take(folder, &format!("{name}/{LOCK}")).transpose();
+        // `verify` has the lock for an instant when it looks whether the writer is there.
+        let mut looks = (0..LOOKS).map(|_| {
+            lock().or_else(|| {
+                sleep(PAUSE);
+                None
+            })
+        });
+        match looks.find_map(|lock| lock) {
+            Some(Ok(lock)) => Ok(Self { name, _lock: Some(lock) }),
             other => {
                 let _ = Self::to_look_at(name).remove(folder);
-                Err(other.err().unwrap_or_else(|| Error::database("the new folder of this writer is taken")))
+                let taken = || Error::database("another process holds the lock of a new folder");
+                Err(other.and_then(Result::err).unwrap_or_else(taken))
             }
         }
     }

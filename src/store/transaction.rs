@@ -6,11 +6,13 @@ use std::sync::Arc;
 use super::database::Database;
 use super::disk::Disk;
 use super::draft::{Change, Draft};
+use super::folder::Folder;
 use super::layout;
 use super::location::Location;
 use super::log::Snapshot;
 use super::place::Place;
 use super::recording::{BlobEntry, FileEntry, Recording, Unknown};
+use super::reserve;
 use super::table_writer::{StagedFile, TableWriter};
 use super::target::Target;
 use crate::error::{Error, ErrorKind, Result};
@@ -46,6 +48,16 @@ impl Database {
         let (target, base) = Target::begin(disk, &at.into(), time_scale_if_new)?;
         let change = Change { next_part: base.head().next_part, ..Change::default() };
         Ok(Transaction { shared: Arc::new(Shared { target, base: Arc::new(base) }), change })
+    }
+
+    /// Begins a change that only removes, as [`Database::begin`] does. A database in a folder gives its
+    /// reserve up for it, so that this works on a full disk.
+    pub fn begin_removal(disk: Arc<dyn Disk>, at: impl Into<Location>) -> Result<Transaction> {
+        let location = at.into();
+        if let Some(root) = location.folder() {
+            reserve::spend(&Folder::new(Arc::clone(&disk), root))?;
+        }
+        Self::begin(disk, location, None)
     }
 }
 

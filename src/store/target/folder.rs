@@ -10,6 +10,7 @@ use super::super::folder::Folder;
 use super::super::layout::{LOCK, LOG, REMOVED, STAGING};
 use super::super::lock::Lock;
 use super::super::log::{Head, Snapshot, tip};
+use super::super::reserve;
 use super::super::staging::Staging;
 use super::{publish, tip_without_conflict};
 use crate::error::{Error, Result};
@@ -29,7 +30,7 @@ impl FolderTarget {
         if begun.is_err() {
             let _ = leave(&folder, created_folder);
         }
-        let (base, staging) = begun?;
+        let (base, staging) = begun.map_err(|e| reserve::on_full_disk(e, &folder))?;
         Ok((Self { folder, staging, created_folder }, base))
     }
 
@@ -64,6 +65,7 @@ impl FolderTarget {
         if base.head().number == 0 {
             let _ = leave(&self.folder, self.created_folder);
         }
+        reserve::keep(&self.folder);
     }
 
     /// Makes the name of a new database survive a power cut.

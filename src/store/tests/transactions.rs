@@ -149,7 +149,11 @@ fn a_recording_can_be_replaced_and_removed() {
     tx.drop_recording("a").unwrap();
     tx.commit().unwrap();
     assert_tidy(&path);
-    assert!(everything_in(&path).iter().all(|name| name == ".lock" || name.starts_with("log")));
+    assert!(
+        everything_in(&path)
+            .iter()
+            .all(|name| [".lock", ".reserve"].contains(&name.as_str()) || name.starts_with("log"))
+    );
     assert_eq!(verify(&path).unwrap().problems, []);
 }
 

@@ -9,11 +9,19 @@ use super::super::folder::Folder;
 use super::super::layout::{self, LOG, REMOVED};
 use super::super::lock::Lock;
 use super::super::log::files_of_log;
+use super::super::place::is_missing;
+use super::super::reserve;
 use super::super::target::publish;
 use super::{Superseded, VacuumReport};
 use crate::error::{Error, Result};
 
 pub(super) fn vacuum(folder: &Folder, taken_out_before: SystemTime) -> Result<VacuumReport> {
+    let report = delete(folder, taken_out_before).map_err(|e| reserve::on_full_disk(e, folder))?;
+    reserve::keep(folder);
+    Ok(report)
+}
+
+fn delete(folder: &Folder, taken_out_before: SystemTime) -> Result<VacuumReport> {
     let location = folder.location();
     Database::open(location.clone())?;
     let _lock = Lock::for_commit(folder)?;
@@ -68,7 +76,13 @@ fn size_of(path: &Path) -> Result<(u64, u64)> {
         return Ok((1, metadata.len()));
     }
     let mut sum = (0, 0);
-    for entry in fs::read_dir(path).map_err(|e| Error::io("list", path, e))? {
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        // Another vacuum has just removed it.
+        Err(e) if is_missing(&e) => return Ok((0, 0)),
+        Err(e) => return Err(Error::io("list", path, e)),
+    };
+    for entry in entries {
         let entry = entry.map_err(|e| Error::io("list", path, e))?;
         let (files, bytes) = size_of(&entry.path())?;
         sum = (sum.0 + files, sum.1 + bytes);
