@@ -43,6 +43,7 @@ mod names;
 #[path = "../neutrino/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "the unit tests of the library and `benches` use the rest")]
 mod neutrino;
+mod on_disk_versions;
 mod osek;
 mod page;
 mod plot;
