@@ -1,17 +1,21 @@
 """Counts the rows of a database with DuckDB and with Polars, which know nothing of btfdb, and compares them with
-its log: `python3 tests/interop.py DB`. Needs both packages; tests/run.sh installs them.
+its log: `python3 tests/interop.py DB`. Then damages pages, which PyArrow must notice. Needs the packages that
+tests/run.sh installs.
 
-Exits with 1 when a count differs, or when another engine does not see the partitions as columns.
+Exits with 1 when a count differs, when another engine does not see the partitions as columns, or when a damaged page is
+read.
 """
 
 import json
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 
 import deltalake
 import duckdb
 import polars
+import pyarrow.parquet
 
 
 def main(database: Path) -> int:
@@ -43,7 +47,31 @@ def main(database: Path) -> int:
         print(f"{table:20} {rows:10} {found[0]:10} {found[1]:10}{verdict}")
     if any(database.glob("*/_delta_log")):
         differing += published(database, expected)
+    differing += damaged([database / file["path"] for file in files])
     return 1 if differing else 0
+
+
+def damaged(files: list[Path]) -> int:
+    """The files, each with one damaged page, read by an engine that knows the CRC-32 of pages."""
+    refused, read = 0, []
+    for file in files:
+        pyarrow.parquet.read_table(file, page_checksum_verification=True)
+        footer = pyarrow.parquet.ParquetFile(file).metadata
+        with tempfile.NamedTemporaryFile(suffix=".parquet") as copy:
+            for group in map(footer.row_group, range(footer.num_row_groups)):
+                for column in map(group.column, range(group.num_columns)):
+                    begin = column.dictionary_page_offset or column.data_page_offset
+                    # The last byte of a chunk is in the content of its last page.
+                    content = bytearray(file.read_bytes())
+                    content[begin + column.total_compressed_size - 1] ^= 1
+                    Path(copy.name).write_bytes(content)
+                    try:
+                        pyarrow.parquet.read_table(copy.name, page_checksum_verification=True)
+                        read.append(f"{file}, column {column.path_in_schema}")
+                    except OSError as error:
+                        refused += "CRC" in str(error)
+    print(f"\nPyArrow refused {refused} files with a damaged page, and read {len(read)}", *read, sep="\n")
+    return len(read) + (refused == 0)
 
 
 def published(database: Path, expected: Counter) -> int:
