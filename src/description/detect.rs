@@ -62,7 +62,7 @@ pub fn plan(
             let description = read(input)?;
             let outside = outside(&description, base);
             plans.push(Plan { outside, ..named(description, base, over)? });
-        } else if !input.exists() && input.as_os_str() != "-" {
+        } else if input.as_os_str() != "-" && !is_there(input)? {
             return Err(Error::input(format!("'{}' does not exist", input.display())).hint(
                 "give a recording folder, a recording.toml, a BTF file, or export files *_data.csv and *_func.csv",
             ));
@@ -99,6 +99,11 @@ pub fn plan(
         }
     }
     Ok(plans)
+}
+
+/// Whether there is something of that name. Fails where that cannot be seen, as in a folder that is closed.
+fn is_there(input: &Path) -> Result<bool> {
+    input.try_exists().map_err(|e| Error::io("look at", input, e))
 }
 
 fn read(file: &Path) -> Result<Description> {

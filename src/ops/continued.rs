@@ -20,7 +20,7 @@ use crate::schema::{GapView, SourceView, TableSpec, tables};
 use crate::store::{Transaction, read_batches};
 use arrow::array::RecordBatch;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The file, among those of the state of a recording.
 const FILE: &str = "ends.json";
@@ -90,12 +90,16 @@ impl Ends {
     #[must_use]
     pub fn then(&self, mut piece: Self) -> Self {
         let of = |end: &InputEnd| (end.core.clone(), end.role.clone());
-        let new: Vec<_> = piece.inputs.iter().map(of).collect();
+        let new: BTreeSet<_> = piece.inputs.iter().map(of).collect();
         piece.inputs.extend(self.inputs.iter().filter(|end| !new.contains(&of(end))).cloned());
         piece.inputs.sort_by_key(of);
+        let mut places = BTreeMap::new();
+        for (place, export) in piece.extents.iter().enumerate() {
+            places.entry((export.core.clone(), export.role.clone())).or_insert(place);
+        }
         for before in &self.extents {
-            let same = |e: &&mut CoreExtent| (&e.core, &e.role) == (&before.core, &before.role);
-            match piece.extents.iter_mut().find(same) {
+            let place = places.get(&(before.core.clone(), before.role.clone()));
+            match place.and_then(|place| piece.extents.get_mut(*place)) {
                 Some(export) => export.extent = before.extent.then(export.extent),
                 None => piece.extents.push(before.clone()),
             }

@@ -6,7 +6,7 @@ use super::cursor::{Cursor, Parsed};
 use super::findings::{Finding, Findings};
 use super::lexer::{Kind, c_integer};
 use crate::diagnostics::Severity;
-use crate::error::did_you_mean;
+use crate::error::{MOST_SUGGESTIONS, did_you_mean};
 use std::collections::{HashMap, HashSet};
 
 /// Maximum depth of nested attributes.
@@ -98,6 +98,7 @@ impl Oil {
         let mut findings = Vec::new();
         let known: HashSet<(&str, &str)> =
             self.objects.iter().map(|o| (o.kind.as_str(), o.name.as_str())).collect();
+        let mut unknown = 0;
         for object in &self.objects {
             let own = object.attributes.iter().filter(|attribute| match object.kind.as_str() {
                 "TASK" | "ISR" => true,
@@ -115,7 +116,8 @@ impl Oil {
                     return None;
                 }
                 let names = self.objects(kind).map(|object| object.name.as_str());
-                let near = did_you_mean(&reference.value, names);
+                unknown += 1;
+                let near = did_you_mean(&reference.value, names.filter(|_| unknown <= MOST_SUGGESTIONS));
                 let near = near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
                 let message = format!("names an undeclared {kind}, '{}'{near}", reference.value);
                 Some((reference, "unknown-name", message))
@@ -421,6 +423,16 @@ mod tests {
             (findings, found),
             (vec![], expected.map(|(line, text)| (line, text.to_owned())).to_vec())
         );
+    }
+
+    #[test]
+    fn a_near_name_is_looked_for_a_limited_number_of_times() {
+        let tasks = |n| format!("TASK T{n} {{ EVENT = Evnt{n}; }};\nEVENT Event{n};\n");
+        let (oil, _) = read(&(0..2 * MOST_SUGGESTIONS).map(tasks).collect::<String>());
+        let findings = oil.check();
+        assert_eq!(findings.len(), 2 * MOST_SUGGESTIONS);
+        let near = findings.iter().filter(|(_, f)| f.message.contains("did you mean"));
+        assert_eq!(near.count(), MOST_SUGGESTIONS);
     }
 
     #[test]
