@@ -5,6 +5,7 @@ mod check_arithmetic;
 mod dictionary_scans;
 mod fences;
 mod find_as_of_joins;
+mod lists;
 mod use_operators;
 
 use std::fmt;
