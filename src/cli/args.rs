@@ -2,6 +2,7 @@
 //! commands (see `command_line`), and not the arguments of one command, which it declares itself.
 
 use super::declared::word;
+use crate::engine::SessionOptions;
 use crate::error::Result;
 use crate::ops::Choice;
 use crate::store::Database;
@@ -33,7 +34,7 @@ pub struct ClusterArg {
 }
 
 /// SQL of the user.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct SqlPath {
     /// Folder with SQL files of your own, metrics and views in the form of those that ship with btfdb (see
     /// docs/library.md); can be repeated.
@@ -43,6 +44,11 @@ pub struct SqlPath {
     /// files in the current folder and its subfolders.
     #[arg(long)]
     pub no_files: bool,
+    /// Refuse statements with more levels of nesting: brackets, operators in a row, steps of UNION. Time and
+    /// memory grow with the square.
+    #[arg(long, value_name = "N", default_value_t = 1000,
+        value_parser = clap::value_parser!(u16).range(1..=SessionOptions::DEEPEST as i64))]
+    pub max_depth: u16,
 }
 
 impl SqlPath {

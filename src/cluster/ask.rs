@@ -37,7 +37,7 @@ impl<'a> Fleet<'a> {
 
     /// A session of the same recordings, whose statements the cluster runs.
     pub(super) fn statements(&self) -> Result<Session> {
-        let options = SessionOptions { threads: Some(self.session.threads()), memory_limit: None };
+        let options = SessionOptions { threads: Some(self.session.threads()), ..SessionOptions::default() };
         let session = self.session.renewed(options)?.with_interrupt(Arc::clone(&self.interrupt));
         let session = session.with_chains(self.session.given_chains())?;
         on_cluster(session, self.address, Arc::clone(&self.interrupt), None)

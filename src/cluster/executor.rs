@@ -28,7 +28,9 @@ pub(crate) struct TaskRunner {
 
 impl TaskRunner {
     fn session(&self, database: Database, given: Given, stop: &Arc<AtomicBool>) -> Result<Session> {
-        let options = SessionOptions { threads: Some(1), memory_limit: self.memory_limit };
+        // Who asked has checked the depth of the statement.
+        let max_depth = Some(SessionOptions::DEEPEST);
+        let options = SessionOptions { threads: Some(1), memory_limit: self.memory_limit, max_depth };
         let session = Session::open_with(database, options, Queries::with_added(given.queries))?;
         session.with_interrupt(Arc::clone(stop)).with_chains(&given.chains)
     }

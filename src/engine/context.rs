@@ -17,9 +17,8 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use super::cast_names::CastNames;
 use super::failure::failed;
 use super::optimizer::{self, AssumedOrder, CheckArithmetic, FindAsOfJoins};
-use super::plan::Ticks;
+use super::sql::ParseOptions;
 use super::table_functions::Planner;
-use crate::time::TimeScale;
 
 /// Where tables and views are, in names of SQL: `btfdb.main.TABLE`.
 pub(super) const CATALOG: &str = "btfdb";
@@ -32,13 +31,13 @@ const LOW_MEMORY: usize = 160 << 20;
 /// How many users of memory an error names.
 const NAMED_CONSUMERS: usize = 3;
 
-/// A context with `threads` threads, for ticks of `scale`. For `memory_limit` see [`super::SessionOptions`].
-pub(super) fn new(threads: usize, memory_limit: Option<u64>, scale: TimeScale) -> Result<SessionContext> {
+/// A context with `threads` threads. For `memory_limit` see [`super::SessionOptions`].
+pub(super) fn new(threads: usize, memory_limit: Option<u64>, parse: ParseOptions) -> Result<SessionContext> {
     let mut config = SessionConfig::new()
         .with_target_partitions(threads)
         .with_default_catalog_and_schema(CATALOG, SCHEMA)
         .with_information_schema(true)
-        .with_extension(Arc::new(Ticks(scale)));
+        .with_extension(Arc::new(parse));
     config.options_mut().sql_parser.collect_spans = true;
     // `DISTINCT CASE WHEN note LIKE 'T%' THEN note ELSE 'x' END`: the logical plan knows it is never NULL,
     // the physical one does not, and the engine takes the difference for a fault of its own.

@@ -6,12 +6,7 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::SQLOptions;
 
-use super::sql::{self, Names, Parsed};
-use crate::time::TimeScale;
-
-/// What counts as one tick in a session, for times with a unit in SQL; an extension of its configuration.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Ticks(pub TimeScale);
+use super::sql::{self, Names, ParseOptions, Parsed};
 
 /// A statement that can be run.
 pub(super) struct Planned {
@@ -24,8 +19,8 @@ pub(super) struct Planned {
 
 /// Plans a query, or a statement that makes or drops a view or table of the session.
 pub(super) async fn planned(state: &SessionState, text: &str) -> Result<Planned> {
-    let scale = state.config().get_extension::<Ticks>().map(|ticks| ticks.0);
-    let Parsed { statement, names, summarize } = sql::parse(text, scale)?;
+    let options = state.config().get_extension::<ParseOptions>().map_or_else(ParseOptions::default, |o| *o);
+    let Parsed { statement, names, summarize } = sql::parse(text, options)?;
     let plan = state.statement_to_plan(statement).await?;
     // The parsed statement was checked; this is the same promise, made by the engine.
     let of_session = matches!(plan, LogicalPlan::Ddl(_));

@@ -27,7 +27,7 @@ use super::failure;
 use super::param::Param;
 use super::plan::{Planned, planned};
 use super::result_stream::{Message, ResultStream};
-use super::runtime::{Runtime, STACK};
+use super::runtime::Runtime;
 use super::sql::Names;
 use super::statement::{Statement, split};
 use super::time_columns::times;
@@ -135,6 +135,7 @@ impl Runner {
     }
 
     fn start(&self, job: Job) -> Result<ResultStream> {
+        let stack = self.runtime.stack();
         let (sender, messages) = sync_channel(PREFETCHED_BATCHES);
         let (abort, registration) = AbortHandle::new_pair();
         let work = move || {
@@ -159,7 +160,7 @@ impl Runner {
             // The receiver is gone if the stream was dropped.
             drop(send.send(last));
         };
-        let worker = std::thread::Builder::new().name("btfdb-query".into()).stack_size(STACK).spawn(work);
+        let worker = std::thread::Builder::new().name("btfdb-query".into()).stack_size(stack).spawn(work);
         let worker = worker.map_err(|e| Error::new(ErrorKind::Io, "cannot start a thread").because(e))?;
         ResultStream::start(messages, abort, worker, Arc::clone(&self.interrupt))
     }

@@ -20,8 +20,8 @@ use super::param::Param;
 use super::relations::{Relation, relations};
 use super::result_stream::ResultStream;
 use super::run::Runner;
-use super::runtime::Runtime;
-use super::sql::SPELLINGS;
+use super::runtime::{Runtime, stack_for};
+use super::sql::{MAX_DEPTH, ParseOptions, SPELLINGS};
 use super::statement::Statement;
 use super::table::object_store::{DatabaseFiles, of_database};
 use super::table_functions::{ChainsFunction, TableFunctions};
@@ -44,6 +44,14 @@ pub struct SessionOptions {
     /// `None`: no limit. Sorts, groups and joins are counted, pages that are being decoded are not: leave
     /// some room for those.
     pub memory_limit: Option<u64>,
+    /// Levels of nesting of a statement, beyond which it is refused; `None`: 1000. Each level takes 16 KiB of
+    /// the stack of each thread, and planning takes time in their square.
+    pub max_depth: Option<usize>,
+}
+
+impl SessionOptions {
+    /// The greatest [`SessionOptions::max_depth`] that was tried.
+    pub const DEEPEST: usize = 10_000;
 }
 
 /// A database open for queries.
@@ -92,11 +100,12 @@ impl Session {
     ) -> Result<Self> {
         let available = || std::thread::available_parallelism().map_or(1, Into::into);
         let threads = options.threads.unwrap_or_else(available).max(1);
-        let scale = database.time_scale();
+        let max_depth = options.max_depth.unwrap_or(MAX_DEPTH);
+        let parse = ParseOptions { scale: Some(database.time_scale()), max_depth };
         // Behind a network, each stream waits most of the time.
         let streams =
             if database.location().folder().is_none() { threads.max(REMOTE_STREAMS) } else { threads };
-        let context = context::new(streams, options.memory_limit, scale).map_err(failure::failed)?;
+        let context = context::new(streams, options.memory_limit, parse).map_err(failure::failed)?;
         let database = Arc::new(database);
         let catalog = Arc::new(Catalog::new(&database, &context, &queries, own));
         let url = of_database().map_err(failure::failed)?;
@@ -106,7 +115,7 @@ impl Session {
         register(&context, &database, &catalog, &chains, &files)?;
         let relations = relations(&database, &queries);
         let names = relations.iter().map(|r| r.name.clone()).collect();
-        let runner = Runner::new(context, Runtime::start(threads)?, names);
+        let runner = Runner::new(context, Runtime::start(threads, stack_for(max_depth))?, names);
         validate::user_files(&runner, &queries)?;
         Ok(Self { database, runner, catalog, relations, chains, files, queries })
     }

@@ -87,7 +87,7 @@ pub fn split(script: &str) -> Result<Vec<Statement>> {
 pub fn check_syntax(script: &str) -> Result<()> {
     for statement in split(script)? {
         let text = statement.in_place();
-        sql::parse(&text, None).map_err(|e| failure::from_engine(&e, script, &[]))?;
+        sql::parse(&text, sql::ParseOptions::default()).map_err(|e| failure::from_engine(&e, script, &[]))?;
     }
     Ok(())
 }

@@ -33,7 +33,8 @@ fn parse(text: &str) -> Result<ParsedFile> {
         return Err(Error::input(what).line(statements.get(1).map_or(1, Statement::line)));
     };
     let one = statement.in_place();
-    let tables = sql::parse(&one, None).and_then(|parsed| resolve_table_references(&parsed.statement, true));
+    let tables = sql::parse(&one, sql::ParseOptions::default())
+        .and_then(|parsed| resolve_table_references(&parsed.statement, true));
     let (tables, _) = tables.map_err(|e| failure::from_engine(&e, text, &[]))?;
     Ok(ParsedFile {
         text: statement.with_all_before(text).to_owned(),

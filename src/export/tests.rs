@@ -230,7 +230,8 @@ fn tables_that_need_a_sort_take_little_memory() {
     tx.commit().unwrap();
     let database = Database::open(dir.path().join("db")).unwrap();
     for _ in 0..3 {
-        let options = SessionOptions { threads: Some(4), memory_limit: Some(12 << 20) };
+        let options =
+            SessionOptions { threads: Some(4), memory_limit: Some(12 << 20), ..SessionOptions::default() };
         let session = Session::open(database.clone(), options).unwrap();
         let mut out = Vec::new();
         let selection = Selection::default();

@@ -152,6 +152,20 @@ fn a_statement_that_is_too_deep_is_refused() {
     }
 }
 
+#[test]
+fn the_user_says_how_deep_a_statement_may_be() {
+    let bench = demo();
+    let deep = |levels: usize| {
+        let file = bench.write("deep.sql", &format!("SELECT {}1 AS n", "1 + ".repeat(levels)));
+        file.to_str().unwrap().to_owned()
+    };
+    let run = bench.run(&["query", "t.db", "-f", &deep(20), "--max-depth", "10"]);
+    assert!(run.code == Some(1) && run.stderr.contains("10 are the most (--max-depth)"), "{}", run.stderr);
+    // Deeper than it may be without the option; the stack grows with it.
+    let run = bench.ok(&["query", "t.db", "-f", &deep(1500), "--max-depth", "2000"]);
+    assert_eq!(run.stdout, "n\n1501");
+}
+
 /// Also where a pipe is read that says nothing, and a named one that nobody writes.
 #[cfg(unix)]
 #[test]

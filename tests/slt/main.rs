@@ -181,7 +181,8 @@ fn main() -> ExitCode {
             Requirements::parse_chains(&text, Path::new(file)).unwrap()
         });
         let open = || {
-            let options = SessionOptions { threads: Some(2), memory_limit: Some(1 << 30) };
+            let options =
+                SessionOptions { threads: Some(2), memory_limit: Some(1 << 30), ..SessionOptions::default() };
             let session = Session::open(Database::open(&database).unwrap(), options).unwrap();
             let session = session.with_chains(&chains).unwrap();
             std::future::ready(Ok(Engine(session, params.clone())))

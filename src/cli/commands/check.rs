@@ -97,7 +97,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<u8> {
     let options = OpenOptions {
         remote: location::remote(),
         choice: args.recordings.choice(),
-        ..query::open_options(&args.limits, Queries::shipped())?
+        ..query::open_options(&args.limits, Some(&args.sql_path), Queries::shipped())?
     };
     let trace = Trace::open(name, &options, &control)?;
     let version = args.btf_version.as_deref().and_then(Version::parse);
@@ -129,7 +129,11 @@ pub(super) fn run(args: &CheckArgs) -> Result<u8> {
 fn requirements_of(args: &CheckArgs, file: &Path) -> Result<u8> {
     let Some(name) = &args.trace else { return Err(Error::usage("give a database or a trace file")) };
     let control = signals::control();
-    let options = query::open_options(&args.limits, queries_with_folders(&args.sql_path.folders)?)?;
+    let options = query::open_options(
+        &args.limits,
+        Some(&args.sql_path),
+        queries_with_folders(&args.sql_path.folders)?,
+    )?;
     let options = OpenOptions { choice: args.recordings.choice(), ..options };
     let measured = requirements(file, name, &options, &control, |trace, requirements, text| {
         match args.cluster.cluster.as_deref() {

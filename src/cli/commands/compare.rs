@@ -98,7 +98,7 @@ const DIFFERENT: u8 = 3;
 
 pub(super) fn run(args: &CompareArgs, ui: &Ui) -> Result<u8> {
     check_options(args)?;
-    let options = query::open_options(&args.limits, Queries::shipped())?;
+    let options = query::open_options(&args.limits, None, Queries::shipped())?;
     let pair = Pair::open(&args.a, &args.b, &options, &signals::control())?;
     let scale = pair.time_scale();
     for (errors, name) in pair.errors()?.iter().zip([&args.a, &args.b]) {

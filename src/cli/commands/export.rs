@@ -106,7 +106,7 @@ fn format_help() -> String {
 pub(super) fn run(args: &ExportArgs, ui: &Ui) -> Result<u8> {
     let control = signals::control();
     let (queries, interrupt) = (Queries::shipped(), control.flag_shared());
-    let session = query::open(&args.database, &args.limits, queries, (args.chains(), ui), interrupt)?;
+    let session = query::open(&args.database, (&args.limits, None), queries, (args.chains(), ui), interrupt)?;
     write(&session, args, ui)?;
     Ok(0)
 }

@@ -109,11 +109,12 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
         return output::print(&shown(queries.metric(name)?)).map(|()| 0);
     }
     let Some(database) = &args.database else { return Err(Error::usage("give a database")) };
+    output::check(args.output.output.as_deref(), args.output.force)?;
     let control = signals::control();
     let chains = args.chains.as_deref();
     let database = args.recordings.choice().of(Database::open(database)?)?;
-    let session = query::session(database, &args.limits, queries, (chains, ui), control.flag_shared())?;
-    let session = query::with_files(session, &args.sql_path);
+    let given = (&args.limits, Some(&args.sql_path));
+    let session = query::session(database, given, queries, (chains, ui), control.flag_shared())?;
     let scale = session.database().time_scale();
     let filter = MetricFilter {
         entity: args.entity.clone(),

@@ -5,7 +5,7 @@ use super::super::progress::watched;
 use super::super::signals;
 use super::super::ui::Ui;
 use super::extension;
-use super::output::Target;
+use super::output::{self, Target};
 use super::query;
 use crate::error::{Error, Result};
 use crate::library::Queries;
@@ -41,10 +41,11 @@ pub struct ModelArgs {
 }
 
 pub(super) fn run(args: &ModelArgs, ui: &Ui) -> Result<u8> {
-    let options = query::open_options(&args.limits, Queries::shipped())?;
+    args.output.iter().try_for_each(|path| extension::of_model(path))?;
+    output::check(args.output.as_deref(), args.force)?;
+    let options = query::open_options(&args.limits, None, Queries::shipped())?;
     let control = signals::control();
     let trace = Trace::open(&args.trace, &options, &control)?;
-    args.output.iter().try_for_each(|path| extension::of_model(path))?;
     let mut target = Target::open(args.output.as_deref(), args.force)?;
     let derived = watched(ui, &control, || derive_model(&trace, &control))?;
     ui.findings(&derived.findings);

@@ -32,16 +32,10 @@ impl Target {
         reason = "results are written where the user says, outside every database"
     )]
     pub fn open(path: Option<&Path>, force: bool) -> Result<Self> {
+        check(path, force)?;
         let Some(path) = path.filter(|p| *p != Path::new("-")) else {
             return Ok(Self { out: standard_output(), file: None });
         };
-        if path.is_dir() {
-            return Err(Error::usage(format!("'{}' is a folder", path.display())).hint("name a file"));
-        }
-        if path.exists() && !force && !is_special(path) {
-            return Err(Error::usage(format!("'{}' exists already", path.display()))
-                .hint("use --force to overwrite it"));
-        }
         if is_special(path) {
             let out = File::options().write(true).open(path).map_err(|e| Error::io("open", path, e))?;
             return Ok(Self { out: Box::new(BufWriter::new(out)), file: None });
@@ -95,6 +89,19 @@ impl Drop for Target {
             exit::ended(temporary);
         }
     }
+}
+
+/// Fails when results cannot go to a path: before they are made, which may take long.
+pub(super) fn check(path: Option<&Path>, force: bool) -> Result<()> {
+    let Some(path) = path.filter(|p| *p != Path::new("-")) else { return Ok(()) };
+    if path.is_dir() {
+        return Err(Error::usage(format!("'{}' is a folder", path.display())).hint("name a file"));
+    }
+    if path.exists() && !force && !is_special(path) {
+        let error = Error::usage(format!("'{}' exists already", path.display()));
+        return Err(error.hint("use --force to overwrite it"));
+    }
+    Ok(())
 }
 
 /// Data as it is; on a terminal, without what it would obey.

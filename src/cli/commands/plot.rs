@@ -127,7 +127,13 @@ pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
     format(args)?;
     let control = signals::control();
     let queries = queries_with_folders(&args.sql_path.folders)?;
-    let session = query::open(&args.database, &args.limits, queries, (None, ui), control.flag_shared())?;
+    let session = query::open(
+        &args.database,
+        (&args.limits, Some(&args.sql_path)),
+        queries,
+        (None, ui),
+        control.flag_shared(),
+    )?;
     draw(&session, args, ui)?;
     Ok(0)
 }

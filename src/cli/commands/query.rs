@@ -91,8 +91,8 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
     let queries = queries_with_folders(&args.sql_path.folders)?;
     let chains = args.chains.as_deref();
     let database = args.recordings.choice().of(Database::open(&args.database)?)?;
-    let session = session(database, &args.limits, queries, (chains, ui), control.flag_shared())?;
-    let session = with_files(session, &args.sql_path);
+    let given = (&args.limits, Some(&args.sql_path));
+    let session = session(database, given, queries, (chains, ui), control.flag_shared())?;
     let filter = super::kernel::filter(&args.kernel);
     let mut restricted = None;
     if !filter.is_all() {
@@ -141,33 +141,35 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
 /// Opens a database for queries; see [`session`].
 pub(in crate::cli) fn open(
     database: &Location,
-    limits: &Limits,
+    given: (&Limits, Option<&SqlPath>),
     queries: Arc<Queries>,
     (chains, ui): (Option<&Path>, &Ui),
     interrupt: Arc<AtomicBool>,
 ) -> Result<Session> {
-    session(Database::open(database)?, limits, queries, (chains, ui), interrupt)
+    session(Database::open(database)?, given, queries, (chains, ui), interrupt)
 }
 
 /// The same session; its statements may read the files that the user allows.
-pub(in crate::cli) fn with_files(session: Session, sql: &SqlPath) -> Session {
-    match sql.files() {
+pub(in crate::cli) fn with_files(session: Session, sql: Option<&SqlPath>) -> Session {
+    match sql.and_then(SqlPath::files) {
         Some(folder) => session.with_files(&folder),
         None => session,
     }
 }
 
-/// A session on a database, with the chains of a file. `interrupt` stops a query. Without --memory-limit,
+/// A session on a database, with the chains of a file, whose statements may read the files that the user
+/// allows. `interrupt` stops a query. Without --memory-limit,
 /// queries may use half a gibibyte per thread and then spill to temporary files.
 pub(in crate::cli) fn session(
     database: Database,
-    limits: &Limits,
+    (limits, sql): (&Limits, Option<&SqlPath>),
     queries: Arc<Queries>,
     (chains, ui): (Option<&Path>, &Ui),
     interrupt: Arc<AtomicBool>,
 ) -> Result<Session> {
-    let session = Session::open_with(database, session_options(limits)?, queries)?.with_interrupt(interrupt);
-    with_chains(session, chains, ui)
+    let session = Session::open_with(database, session_options(limits, sql)?, queries)?;
+    let session = session.with_interrupt(interrupt);
+    with_chains(with_files(session, sql), chains, ui)
 }
 
 /// The same session with the chains of a file. Says which of them can have no rows.
@@ -187,19 +189,24 @@ pub(in crate::cli) fn report_missed_chains(session: &Session, ui: &Ui) {
     }
 }
 
-pub(in crate::cli) fn session_options(limits: &Limits) -> Result<SessionOptions> {
+pub(in crate::cli) fn session_options(limits: &Limits, sql: Option<&SqlPath>) -> Result<SessionOptions> {
     let threads = parse::threads(limits);
     let memory = parse::memory(limits)?.unwrap_or((threads as u64).saturating_mul(512 << 20));
-    Ok(SessionOptions { threads: Some(threads), memory_limit: Some(memory) })
+    let max_depth = sql.map(|sql| sql.max_depth.into());
+    Ok(SessionOptions { threads: Some(threads), memory_limit: Some(memory), max_depth })
 }
 
 /// Options for opening traces.
-pub(super) fn open_options(limits: &Limits, queries: Arc<Queries>) -> Result<OpenOptions> {
+pub(super) fn open_options(
+    limits: &Limits,
+    sql: Option<&SqlPath>,
+    queries: Arc<Queries>,
+) -> Result<OpenOptions> {
     Ok(OpenOptions {
         remote: location::remote(),
         time_scale: None,
         choice: Choice::default(),
-        session: session_options(limits)?,
+        session: session_options(limits, sql)?,
         queries,
     })
 }

@@ -120,8 +120,13 @@ pub(super) fn run(args: &ShellArgs, ui: &Ui) -> Result<u8> {
     let interrupt = if interactive { signals::flag() } else { signals::control().flag_shared() };
     let queries = queries_with_folders(&args.sql_path.folders)?;
     let (library, chains) = (Arc::clone(&queries), args.chains.as_deref());
-    let session = query::open(&args.database, &args.limits, library, (chains, ui), Arc::clone(&interrupt))?;
-    let session = query::with_files(session, &args.sql_path);
+    let session = query::open(
+        &args.database,
+        (&args.limits, Some(&args.sql_path)),
+        library,
+        (chains, ui),
+        Arc::clone(&interrupt),
+    )?;
     let settings = Settings {
         format: Format::Auto,
         unit: None,
@@ -307,20 +312,21 @@ impl Shell<'_> {
 
     /// Continues with new threads on the same snapshot: those of a stopped statement may still be busy.
     fn renew(&mut self) -> Result<()> {
-        let session = self.session.renewed(query::session_options(&self.limits)?)?;
+        let session = self.session.renewed(query::session_options(&self.limits, Some(&self.sql_path))?)?;
         self.session = self.ready(session)?;
         Ok(())
     }
 
     fn session_on(&self, database: Database) -> Result<Session> {
-        let options = query::session_options(&self.limits)?;
+        let options = query::session_options(&self.limits, Some(&self.sql_path))?;
         self.ready(Session::open_with(database, options, Arc::clone(&self.queries))?)
     }
 
     /// A new session with what the command line says.
     fn ready(&self, session: Session) -> Result<Session> {
         let session = session.with_interrupt(Arc::clone(&self.interrupt));
-        query::with_chains(query::with_files(session, &self.sql_path), self.chains.as_deref(), self.ui)
+        let session = query::with_files(session, Some(&self.sql_path));
+        query::with_chains(session, self.chains.as_deref(), self.ui)
     }
 
     /// Names the open database.

@@ -7,9 +7,9 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::refusals::refused;
 
-/// The most levels of a statement. Each operator of a chain, such as `a OR b OR c`, is one, and so is each
-/// step of a chain of UNION, and of tables in WITH.
-const MAX_DEPTH: usize = 1000;
+/// The most levels of a statement, unless a session has a limit of its own. Each operator of a chain, such as
+/// `a OR b OR c`, is one, and so is each step of a chain of UNION, and of tables in WITH.
+pub(in crate::engine) const MAX_DEPTH: usize = 1000;
 
 /// A join takes as much time as so many other levels.
 const LEVELS_OF_JOIN: usize = 4;
@@ -35,14 +35,14 @@ impl Part {
     }
 }
 
-/// Fails for a statement with more than [`MAX_DEPTH`] levels.
-pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
+/// Fails for a statement with more than `most` levels.
+pub(super) fn check(tokens: &[TokenWithSpan], most: usize) -> Result<()> {
     let depth = depth(tokens.iter().map(|token| &token.token));
-    if depth <= MAX_DEPTH {
+    if depth <= most {
         return Ok(());
     }
     Err(refused(
-        format!("the statement is nested too deeply: {depth} levels, and {MAX_DEPTH} are the most"),
+        format!("the statement is nested too deeply: {depth} levels, and {most} are the most (--max-depth)"),
         None,
         SHALLOW,
     ))

@@ -13,8 +13,9 @@ mod spellings;
 mod summarize;
 mod units;
 
+pub(super) use depth::MAX_DEPTH;
 pub(super) use names::Names;
-pub(super) use parse::{Parsed, parse};
+pub(super) use parse::{ParseOptions, Parsed, parse};
 pub(super) use refusals::{check_meaning, refused};
 pub(super) use spellings::SPELLINGS;
 pub(super) use summarize::{described, summary};

@@ -305,7 +305,7 @@ fn texts<'a>(sql: &'a str, tokens: &[TokenWithSpan]) -> Vec<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::sql::parse;
+    use crate::engine::sql::{ParseOptions, parse};
     use arrow::datatypes::{DataType, Field, Schema};
     use datafusion::sql::parser::Statement;
     use datafusion::sql::sqlparser::ast::{SelectItem, Statement as Sql};
@@ -313,7 +313,9 @@ mod tests {
 
     /// The names of the columns in the list of the first SELECT.
     fn names(sql: &str) -> Vec<String> {
-        let Statement::Statement(statement) = parse(sql, None).unwrap().statement else { panic!("{sql}") };
+        let Statement::Statement(statement) = parse(sql, ParseOptions::default()).unwrap().statement else {
+            panic!("{sql}")
+        };
         let Sql::Query(mut query) = *statement else { panic!("{sql}") };
         let select = super::first_select(&mut query.body).unwrap();
         let name = |item: &SelectItem| match item {
@@ -327,7 +329,7 @@ mod tests {
     fn shown(sql: &str, columns: usize) -> Vec<String> {
         let field = |at| Field::new(format!("c{at}"), DataType::Int64, true);
         let schema = Arc::new(Schema::new((0..columns).map(field).collect::<Vec<_>>()));
-        let renamed = parse(sql, None).unwrap().names.rename(&schema);
+        let renamed = parse(sql, ParseOptions::default()).unwrap().names.rename(&schema);
         renamed.fields().iter().map(|f| f.name().clone()).collect()
     }
 
@@ -363,7 +365,7 @@ mod tests {
 
     #[test]
     fn columns_of_every_select_can_be_used_by_name() {
-        let of = |sql: &str| parse(sql, None).unwrap().statement.to_string();
+        let of = |sql: &str| parse(sql, ParseOptions::default()).unwrap().statement.to_string();
         assert!(of("SELECT * FROM (SELECT max(a)+1 FROM t)").contains("max(a) + 1 AS \"max(a)+1\""));
         assert!(of("WITH w AS (SELECT 2*3) SELECT * FROM w").contains("2 * 3 AS \"2*3\""));
         assert!(of("EXPLAIN SELECT 2*3").contains("2 * 3 AS \"2*3\""));

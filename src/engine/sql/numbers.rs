@@ -143,12 +143,16 @@ fn decimal(expression: &mut Expr, fits: fn(&str) -> bool) {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::sql::parse;
+    use crate::engine::sql::{ParseOptions, parse};
     use crate::time::TimeScale;
+
+    fn in_ns() -> ParseOptions {
+        ParseOptions { scale: Some(TimeScale::Ns), ..ParseOptions::default() }
+    }
 
     #[test]
     fn large_numbers_stay_exact() {
-        let of = |sql: &str| parse(sql, None).unwrap().statement.to_string();
+        let of = |sql: &str| parse(sql, ParseOptions::default()).unwrap().statement.to_string();
         let exact = "CAST('99999999999999999999' AS DECIMAL(38,0))";
         assert_eq!(of("SELECT 99999999999999999999 AS n"), format!("SELECT {exact} AS n"));
         assert_eq!(of("SELECT -99999999999999999999 AS n"), format!("SELECT -{exact} AS n"));
@@ -156,13 +160,13 @@ mod tests {
             assert_eq!(of(&format!("SELECT {fits} AS n")), format!("SELECT {fits} AS n"));
         }
         assert!(of("SELECT -9223372036854775809").contains("DECIMAL"));
-        assert!(parse(&format!("SELECT {}", "9".repeat(39)), None).is_err());
+        assert!(parse(&format!("SELECT {}", "9".repeat(39)), ParseOptions::default()).is_err());
     }
 
     #[test]
     fn digits_may_be_hexadecimal_and_in_groups() {
         let of = |number: &str| {
-            let statement = parse(&format!("SELECT {number} AS n"), Some(TimeScale::Ns)).unwrap().statement;
+            let statement = parse(&format!("SELECT {number} AS n"), in_ns()).unwrap().statement;
             statement.to_string().trim_start_matches("SELECT ").trim_end_matches(" AS n").to_owned()
         };
         for (typed, read) in [
@@ -182,7 +186,7 @@ mod tests {
         }
         for bad in ["0x", "0xZZ", "0x10ms", "0x1__0", "1_", "1__0", "1_a", "10min", "1.5_0", "10xyz", "0b11"]
         {
-            let error = parse(&format!("SELECT {bad}, 1"), Some(TimeScale::Ns)).err().unwrap();
+            let error = parse(&format!("SELECT {bad}, 1"), in_ns()).err().unwrap();
             let diagnostic = error.diagnostic().unwrap_or_else(|| panic!("{bad}: {error}"));
             assert!(diagnostic.span.is_some() && !diagnostic.helps.is_empty(), "{bad}: {error}");
         }

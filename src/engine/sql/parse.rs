@@ -22,16 +22,31 @@ pub(in crate::engine) struct Parsed {
     pub summarize: bool,
 }
 
-/// Reads one statement. Times with a unit become ticks of `scale`; without a scale, only the syntax matters.
+/// How statements are read; an extension of the configuration of a session.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::engine) struct ParseOptions {
+    /// What counts as one tick: times with a unit become ticks. Without a scale, only the syntax matters.
+    pub scale: Option<TimeScale>,
+    /// Statements of more levels are refused.
+    pub max_depth: usize,
+}
+
+impl Default for ParseOptions {
+    fn default() -> Self {
+        Self { scale: None, max_depth: depth::MAX_DEPTH }
+    }
+}
+
+/// Reads one statement.
 ///
 /// # Errors
 /// For what is no SQL, for a statement that would change the database, and for what the engine reads
 /// differently or does not have; with the place.
-pub(in crate::engine) fn parse(sql: &str, scale: Option<TimeScale>) -> Result<Parsed> {
+pub(in crate::engine) fn parse(sql: &str, options: ParseOptions) -> Result<Parsed> {
     let typed = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location();
     let typed = typed.map_err(ParserError::from)?;
-    depth::check(&typed)?;
-    let mut tokens = units::in_ticks(numbers::in_digits(typed.clone())?, scale)?;
+    depth::check(&typed, options.max_depth)?;
+    let mut tokens = units::in_ticks(numbers::in_digits(typed.clone())?, options.scale)?;
     let summarize = take_summarize(&mut tokens);
     refusals::check_words(&tokens)?;
     numbers::check(&tokens)?;

@@ -202,11 +202,11 @@ fn extract(call: &Function) -> Option<Expr> {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::sql::parse;
+    use crate::engine::sql::{ParseOptions, parse};
 
     #[test]
     fn calls_are_written_for_the_engine() {
-        let of = |sql: &str| parse(sql, None).unwrap().statement.to_string();
+        let of = |sql: &str| parse(sql, ParseOptions::default()).unwrap().statement.to_string();
         assert_eq!(of("SELECT quantile(x, 0.9) AS y FROM t"), "SELECT percentile_cont(x, 0.9) AS y FROM t");
         assert_eq!(
             of("SELECT Arg_Max(a, b) AS y FROM t"),
@@ -224,7 +224,7 @@ mod tests {
              percentile_cont(0.9) WITHIN GROUP (ORDER BY x) AS c FROM t"
         );
         for bad in ["arg_max(a)", "min_by(a, b, 3)", "approx_percentile_cont_with_weight(a, b, 0.9)"] {
-            assert!(parse(&format!("SELECT {bad} FROM t"), None).is_err(), "{bad}");
+            assert!(parse(&format!("SELECT {bad} FROM t"), ParseOptions::default()).is_err(), "{bad}");
         }
     }
 }

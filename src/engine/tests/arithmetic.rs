@@ -24,7 +24,8 @@ fn what_does_not_fit_is_an_error_that_names_the_expression() {
     let dir = tempfile::TempDir::new().unwrap();
     begin(&dir.path().join("db")).commit().unwrap();
     for threads in [1, 2, 3, 8] {
-        let session = open_with(dir.path(), SessionOptions { threads: Some(threads), memory_limit: None });
+        let session =
+            open_with(dir.path(), SessionOptions { threads: Some(threads), ..SessionOptions::default() });
         for (select, named) in [
             ("sum(time) FROM t", "sum(t.time)"),
             ("name, sum(time) FROM t GROUP BY name", "sum(t.time)"),
@@ -74,7 +75,8 @@ fn what_fits_in_the_end_is_exact_in_any_order() {
         FROM (SELECT unnest(windows(0, 80, 1, 1)) AS n))";
     // 40 pairs: each is its n of the second half less that of the first half: 40.
     for threads in [1, 2, 3, 8] {
-        let session = open_with(dir.path(), SessionOptions { threads: Some(threads), memory_limit: None });
+        let session =
+            open_with(dir.path(), SessionOptions { threads: Some(threads), ..SessionOptions::default() });
         for batch in [3, 8192] {
             let context = in_steps(session.context(), batch);
             for (select, expected) in [

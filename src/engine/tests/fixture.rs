@@ -41,7 +41,10 @@ pub(crate) fn empty() -> (TempDir, Session) {
 }
 
 pub(crate) fn open(dir: &Path) -> Session {
-    open_with(dir, SessionOptions { threads: Some(2), memory_limit: Some(64 << 20) })
+    open_with(
+        dir,
+        SessionOptions { threads: Some(2), memory_limit: Some(64 << 20), ..SessionOptions::default() },
+    )
 }
 
 pub(crate) fn open_with(dir: &Path, options: SessionOptions) -> Session {

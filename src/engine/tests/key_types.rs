@@ -139,7 +139,10 @@ fn counted(rows: &[Row]) -> Vec<String> {
 /// A session for each number of threads, with small batches, so that all of them get rows.
 fn sessions(folder: &Path, memory_limit: Option<u64>) -> Vec<(Session, SessionContext)> {
     let session = |threads| {
-        let session = open_with(folder, SessionOptions { threads: Some(threads), memory_limit });
+        let session = open_with(
+            folder,
+            SessionOptions { threads: Some(threads), memory_limit, ..SessionOptions::default() },
+        );
         let context = in_steps(session.context(), if memory_limit.is_some() { 256 } else { 16 });
         (session, context)
     };

@@ -229,7 +229,7 @@ fn a_group_that_another_thread_has_numbers_of_stays_empty() {
                THEN time END AS v FROM data_event UNION ALL SELECT 'x', time FROM data_event WHERE variable = 'x' \
                UNION ALL SELECT 'y', NULL FROM data_event) GROUP BY variable ORDER BY variable";
     for threads in [1, 2, 3, 8] {
-        let options = SessionOptions { threads: Some(threads), memory_limit: None };
+        let options = SessionOptions { threads: Some(threads), ..SessionOptions::default() };
         let session = super::fixture::open_with(dir.path(), options);
         for size in [1, 2, 5, 8192] {
             let found = rows_in(&session, &in_steps(session.context(), size), sql);

@@ -172,7 +172,7 @@ fn windows_over_a_limit_have_their_orders() {
                rank() OVER (PARTITION BY access, core ORDER BY seq) AS place FROM \
                (SELECT * FROM data_event ORDER BY recording, core, seq LIMIT 7) t ORDER BY seq";
     let rows_of = |threads| {
-        let options = SessionOptions { threads: Some(threads), memory_limit: None };
+        let options = SessionOptions { threads: Some(threads), ..SessionOptions::default() };
         rows(&open_with(dir.path(), options), sql)
     };
     assert_eq!(rows(&session, sql)[..3], ["0 - 1", "1 0 2", "2 10 3"]);
@@ -203,7 +203,8 @@ fn a_limit_comes_before_what_is_above_it() {
         (format!("SELECT min(seq), max(seq) FROM {} WHERE seq > 3", early(9)), "4 8"),
     ];
     for threads in [1, 2, 5] {
-        let session = open_with(dir.path(), SessionOptions { threads: Some(threads), memory_limit: None });
+        let session =
+            open_with(dir.path(), SessionOptions { threads: Some(threads), ..SessionOptions::default() });
         for (sql, expected) in &cases {
             assert_eq!(rows(&session, sql).join(" "), *expected, "{threads} threads: {sql}");
         }

@@ -34,7 +34,8 @@ fn folder(files: &[(&str, &str)]) -> (TempDir, PathBuf) {
 fn open(session: &Session, files: &[(&str, &str)]) -> Result<Session> {
     let (_dir, root) = folder(files);
     let queries = queries_with_folders(&[root])?;
-    let options = SessionOptions { threads: Some(2), memory_limit: Some(64 << 20) };
+    let options =
+        SessionOptions { threads: Some(2), memory_limit: Some(64 << 20), ..SessionOptions::default() };
     Session::open_with(session.database().clone(), options, queries)
 }
 

@@ -229,7 +229,11 @@ fn sorts_use_temporary_files_when_memory_is_short() {
     put(&mut tx, tables::DATA_EVENT, "r", Some("c"), &accesses(0, 100_000));
     tx.commit().unwrap();
     let database = crate::store::Database::open(dir.path().join("db")).unwrap();
-    let options = crate::engine::SessionOptions { threads: Some(1), memory_limit: Some(4 << 20) };
+    let options = crate::engine::SessionOptions {
+        threads: Some(1),
+        memory_limit: Some(4 << 20),
+        ..crate::engine::SessionOptions::default()
+    };
     let session = crate::engine::Session::open(database, options).unwrap();
     let sql = "SELECT * FROM data_event ORDER BY value, variable DESC, time DESC";
     let sorted = collect(&session, sql, &[]).unwrap();
@@ -246,7 +250,11 @@ fn too_little_memory_is_a_limit() {
     put(&mut tx, tables::DATA_EVENT, "r", Some("c"), &accesses(0, 60_000));
     tx.commit().unwrap();
     let database = crate::store::Database::open(dir.path().join("db")).unwrap();
-    let options = crate::engine::SessionOptions { threads: Some(2), memory_limit: Some(100_000) };
+    let options = crate::engine::SessionOptions {
+        threads: Some(2),
+        memory_limit: Some(100_000),
+        ..crate::engine::SessionOptions::default()
+    };
     let session = crate::engine::Session::open(database, options).unwrap();
     let e =
         collect(&session, "SELECT a.time FROM data_event a JOIN data_event b ON a.time = b.time + 1", &[]);

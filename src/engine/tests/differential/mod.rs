@@ -71,7 +71,7 @@ fn ways(folder: &Path) -> Vec<Way> {
     // They share the files that scans read: a plan of one runs in the others.
     let database = Database::open(folder.join("db")).unwrap();
     let session = |threads| {
-        let options = SessionOptions { threads: Some(threads), memory_limit: None };
+        let options = SessionOptions { threads: Some(threads), ..SessionOptions::default() };
         Session::open(database.clone(), options).unwrap()
     };
     let mut ways: Vec<Way> = Vec::new();
