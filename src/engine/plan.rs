@@ -22,6 +22,7 @@ pub(super) async fn planned(state: &SessionState, text: &str) -> Result<Planned>
     let options = state.config().get_extension::<ParseOptions>().map_or_else(ParseOptions::default, |o| *o);
     let Parsed { statement, names, summarize } = sql::parse(text, options)?;
     let plan = state.statement_to_plan(statement).await?;
+    sql::check_types(plan.schema())?;
     // The parsed statement was checked; this is the same promise, made by the engine.
     let of_session = matches!(plan, LogicalPlan::Ddl(_));
     let read_only =

@@ -55,8 +55,10 @@ pub const FORMATS: &[&dyn TraceFormat] = &[&trace32::Trace32, &btf::Btf, &qnx::Q
 /// The counts of the lines of a chunk or a file. `lines == rows + gaps + rejected + skipped`, always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// All lines; text after the last line end counts as one.
+    /// All lines; text after the last line end counts as one. A line counts once for each record in it.
     pub lines: u64,
+    /// Records in the line of another one, behind which a line end is missing.
+    pub joined: u64,
     /// Records: accesses, function events, system events.
     pub rows: u64,
     /// Rows that report lost trace data.
@@ -73,6 +75,7 @@ impl Counts {
     /// Adds the counts of another part of the same file.
     pub fn add(&mut self, other: &Self) {
         self.lines += other.lines;
+        self.joined += other.joined;
         self.rows += other.rows;
         self.gaps += other.gaps;
         self.rejected += other.rejected;

@@ -82,6 +82,20 @@ fn every_record_is_accounted_for_whatever_it_comes_from() {
     }
 }
 
+/// traceprinter writes no line end after a failed call.
+#[test]
+fn a_line_with_several_records_is_one_line() {
+    let bench = Bench::new();
+    let call = "CPU:00 KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:4";
+    bench.write("joined.txt", format!("t:0x1 {call}t:0x2 {call}\nt:0x3 {call}\n"));
+    let run = bench.ok(&["ingest", "joined.db", "joined.txt"]);
+    assert!(
+        run.stderr.contains("joined.txt: 2 lines with 3 records = 3 rows + 0 rejected"),
+        "{}",
+        run.stderr
+    );
+}
+
 #[test]
 fn a_tail_and_lost_buffers_are_reported() {
     for release in RELEASES {

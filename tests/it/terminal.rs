@@ -30,17 +30,18 @@ impl Terminal {
         let bench = Bench::new();
         bench.demo();
         bench.ok(&["ingest", "engine.db", "recording", "-q"]);
-        Self::at(bench)
+        Self::at(bench, "xterm")
     }
 
-    fn at(bench: Bench) -> Self {
+    /// `term`: what kind of terminal it says it is.
+    fn at(bench: Bench, term: &str) -> Self {
         let (pty, pts) = open().unwrap();
         pty.resize(Size::new(ROWS, COLUMNS)).unwrap();
         let child = Command::new(env!("CARGO_BIN_EXE_btfdb"))
             .args(["shell", "engine.db"])
             .current_dir(bench.path())
             .env_clear()
-            .env("TERM", "xterm")
+            .env("TERM", term)
             .env("HOME", bench.path())
             .spawn(pts)
             .unwrap();
@@ -266,7 +267,7 @@ fn what_was_typed_is_remembered() {
     let text = std::fs::read_to_string(history).unwrap();
     assert!(text.contains("remember me") && !text.contains("a secret"), "{text}");
     let bench = std::mem::replace(&mut terminal.bench, Bench::new());
-    let mut again = Terminal::at(bench);
+    let mut again = Terminal::at(bench, "xterm");
     again.keys("\x1b[A\x1b[A");
     again.wait("the first statement", |t| t.line() == "btfdb> SELECT 'remember me';");
     again.keys("\r");
@@ -299,4 +300,15 @@ fn a_database_that_changes_is_noticed_and_opened_anew() {
     contains(&terminal.runs("SELECT count(*) + 40 AS n FROM recording;"), &["42"]);
     assert_eq!(terminal.shown().matches("has changed").count(), 1, "{}", terminal.shown());
     terminal.leaves();
+}
+
+/// Where nothing can be edited, a statement that is no SQL is gone with its error.
+#[test]
+fn a_terminal_without_an_editor_takes_the_next_statement_after_an_error() {
+    let mut terminal = Terminal::at(Bench::engine(), "dumb");
+    for (typed, answer) in [("SELECT 1 FROM;", "EOF"), ("SELECT 41 + 1 AS n;", "42"), (".quit", "")] {
+        terminal.keys(&format!("{typed}\r"));
+        terminal.shows(answer);
+    }
+    assert!(terminal.child.wait().unwrap().success());
 }

@@ -124,6 +124,7 @@ fn a_statement_that_is_too_deep_is_refused() {
         vec!["SELECT 1"; 5000].join(" UNION ALL "),
         format!("SELECT CAST(1 AS {}INT{})", "ARRAY<".repeat(10_000), ">".repeat(10_000)),
         format!("SELECT 1{}", "::INT".repeat(20_000)),
+        format!("SELECT {}1{}", "abs(".repeat(60), ")".repeat(60)),
         format!("SELECT {}'a'", "'a' || ".repeat(20_000)),
         format!("SELECT {}1", "1 + ".repeat(100_000)),
         format!("SELECT {}1{}", "(".repeat(20_000), ")".repeat(20_000)),
@@ -140,6 +141,23 @@ fn a_statement_that_is_too_deep_is_refused() {
     let run = bench.run_with_input(&["shell", "t.db"], &script);
     assert_eq!(run.code, Some(1));
     assert!(run.stdout.contains("42") && run.stderr.contains("nested too deeply"), "{}", run.stdout);
+    // A result is written and shown on a smaller stack.
+    let nested = format!("SELECT CAST(NULL AS {}INT{}) AS x", "ARRAY<".repeat(900), ">".repeat(900));
+    for output in ["-", "x.parquet", "x.json"] {
+        let run = bench.run(&["query", "t.db", &nested, "-o", output]);
+        assert!(run.code == Some(1) && run.stderr.contains("it has 900 levels"), "{}", run.stderr);
+    }
+    let chain = |n: usize| {
+        let list = |i| format!(", c{i} AS (SELECT make_array(x) AS x FROM c{})", i - 1);
+        let lists: String = (1..=n).map(list).collect();
+        format!("WITH c0 AS (SELECT 1 AS x){lists} SELECT x FROM c{n}")
+    };
+    let run = bench.run(&["query", "t.db", &chain(150), "-o", "x.parquet"]);
+    assert!(run.code == Some(1) && run.stderr.contains("it has 151 levels"), "{}", run.stderr);
+    let allowed = format!("SELECT CAST(NULL AS {}INT{}) AS x", "ARRAY<".repeat(99), ">".repeat(99));
+    for output in ["-", "x.parquet", "x.json"] {
+        bench.ok(&["query", "t.db", &allowed, "-o", output]);
+    }
     // What is long, or as deep as it may be, is run.
     for sql in [
         format!("SELECT count(*) FROM btf_event WHERE seq IN ({})", vec!["1"; 20_000].join(", ")),

@@ -198,10 +198,14 @@ pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
 /// Reports the counts of lines, then the findings.
 pub(super) fn report_one(report: &Report, ui: &Ui) {
     for (name, c) in &report.sources {
+        let joined = match c.joined {
+            0 => String::new(),
+            _ => format!(" with {} records", c.lines),
+        };
         ui.status(&format!(
-            "{}: {name}: {} {} = {} rows + {} rejected + {} skipped",
+            "{}: {name}: {} {}{joined} = {} rows + {} rejected + {} skipped",
             report.name,
-            c.lines,
+            c.lines.saturating_sub(c.joined),
             report.unit,
             c.rows + c.gaps,
             c.rejected,

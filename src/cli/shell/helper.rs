@@ -15,12 +15,21 @@ use std::borrow::Cow;
 pub(super) struct EditorHelper {
     names: Names,
     files: FilenameCompleter,
+    /// Whether what was typed can be changed: not on a terminal without movements of the cursor.
+    can_edit: bool,
 }
 
 impl EditorHelper {
     pub fn new(shell: &Shell<'_>) -> Self {
-        Self { names: Names::new(&shell.session), files: FilenameCompleter::new() }
+        Self { names: Names::new(&shell.session), files: FilenameCompleter::new(), can_edit: can_edit() }
     }
+}
+
+/// Whether the terminal is one that the editor can use; it reads plain lines from others.
+#[expect(clippy::disallowed_methods, reason = "cli reads the environment")]
+fn can_edit() -> bool {
+    let term = std::env::var("TERM").unwrap_or_default();
+    !["dumb", "cons25", "emacs"].iter().any(|plain| term.eq_ignore_ascii_case(plain))
 }
 
 impl Helper for EditorHelper {}
@@ -52,6 +61,7 @@ impl Validator for EditorHelper {
         }
         for input in &inputs {
             if let Input::Statements(text) = input
+                && self.can_edit
                 && let Err(e) = check_syntax(text)
             {
                 return Ok(ValidationResult::Invalid(Some(format!("\n{e}"))));

@@ -1,8 +1,12 @@
 //! How deep a statement is nested, from its words, before anything recurses into it: the parser, the planner
 //! and the optimizer take stack for every level, and time in the square of it. Not what is nested in what.
 
-use datafusion::common::Result;
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field};
+use datafusion::common::{DFSchema, DataFusionError, Result};
 use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::refusals::refused;
@@ -13,6 +17,10 @@ pub(in crate::engine) const MAX_DEPTH: usize = 1000;
 
 /// A join takes as much time as so many other levels.
 const LEVELS_OF_JOIN: usize = 4;
+
+/// The most levels of the type of a column in a result: who writes or shows it takes stack for each, and has
+/// less of it than the threads of the engine.
+const MAX_TYPE_DEPTH: usize = 100;
 
 const SHALLOW: &str =
     "x IN (…) in place of a chain of OR, or a table of the values in a file: read_csv('FILE')";
@@ -37,7 +45,8 @@ impl Part {
 
 /// Fails for a statement with more than `most` levels.
 pub(super) fn check(tokens: &[TokenWithSpan], most: usize) -> Result<()> {
-    let depth = depth(tokens.iter().map(|token| &token.token));
+    let (depth, of_type) = depth(tokens.iter().map(|token| &token.token));
+    check_levels(of_type)?;
     if depth <= most {
         return Ok(());
     }
@@ -48,10 +57,57 @@ pub(super) fn check(tokens: &[TokenWithSpan], most: usize) -> Result<()> {
     ))
 }
 
-fn depth<'t>(tokens: impl Iterator<Item = &'t Token>) -> usize {
+/// Fails for a result with a column of lists of lists, and so on, of more than [`MAX_TYPE_DEPTH`] levels.
+pub(in crate::engine) fn check_types(schema: &DFSchema) -> Result<()> {
+    check_levels(schema.fields().iter().map(|field| levels(field.data_type())).max().unwrap_or_default())
+}
+
+fn check_levels(of_type: usize) -> Result<()> {
+    if of_type <= MAX_TYPE_DEPTH {
+        return Ok(());
+    }
+    let message =
+        format!("a type is nested too deeply: it has {of_type} levels, and {MAX_TYPE_DEPTH} are the most");
+    Err(refused(message, None, "flatten(x), which makes one list of the lists in x"))
+}
+
+fn levels(ty: &DataType) -> usize {
+    let of = |fields: &mut dyn Iterator<Item = &Arc<Field>>| {
+        fields.map(|field| levels(field.data_type())).max().unwrap_or_default()
+    };
+    1 + match ty {
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _)
+        | DataType::RunEndEncoded(_, field) => levels(field.data_type()),
+        DataType::Struct(fields) => of(&mut fields.iter()),
+        DataType::Union(fields, _) => of(&mut fields.iter().map(|(_, field)| field)),
+        DataType::Dictionary(_, values) => levels(values),
+        _ => 0,
+    }
+}
+
+/// An error of the parser; one about its own limit, in other words.
+pub(super) fn of_parser(error: DataFusionError) -> DataFusionError {
+    match &error {
+        DataFusionError::SQL(cause, _) if **cause == ParserError::RecursionLimitExceeded => refused(
+            "the statement is nested too deeply: brackets and calls are in each other 50 times at most"
+                .to_owned(),
+            None,
+            "WITH part AS (SELECT …) SELECT … FROM part",
+        ),
+        _ => error,
+    }
+}
+
+/// The levels of a statement, and those of the deepest type in it.
+fn depth<'t>(tokens: impl Iterator<Item = &'t Token>) -> (usize, usize) {
     let (mut around, mut part) = (Vec::new(), Part::default());
     // Levels of the brackets around, and of types such as `ARRAY<ARRAY<INT>>`.
-    let (mut below, mut types, mut deepest) = (0, 0_usize, 0);
+    let (mut below, mut types, mut deepest, mut deepest_type) = (0, 0_usize, 0, 0);
     let mut last = Keyword::NoKeyword;
     for token in tokens.filter(|token| !matches!(token, Token::Whitespace(_))) {
         let mut keyword = Keyword::NoKeyword;
@@ -92,8 +148,9 @@ fn depth<'t>(tokens: impl Iterator<Item = &'t Token>) -> usize {
         }
         last = keyword;
         deepest = deepest.max(below + part.depth() + types);
+        deepest_type = deepest_type.max(types);
     }
-    deepest
+    (deepest, deepest_type)
 }
 
 #[cfg(test)]
@@ -104,7 +161,7 @@ mod tests {
     use super::*;
 
     fn of(sql: &str) -> usize {
-        depth(Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap().iter())
+        depth(Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap().iter()).0
     }
 
     #[test]

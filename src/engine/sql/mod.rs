@@ -13,7 +13,7 @@ mod spellings;
 mod summarize;
 mod units;
 
-pub(super) use depth::MAX_DEPTH;
+pub(super) use depth::{MAX_DEPTH, check_types};
 pub(super) use names::Names;
 pub(super) use parse::{ParseOptions, Parsed, parse};
 pub(super) use refusals::{check_meaning, refused};

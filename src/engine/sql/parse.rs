@@ -51,7 +51,8 @@ pub(in crate::engine) fn parse(sql: &str, options: ParseOptions) -> Result<Parse
     refusals::check_words(&tokens)?;
     numbers::check(&tokens)?;
     let tokens = from_first::with_select(tokens);
-    let mut statements = DFParserBuilder::new(tokens).build()?.parse_statements()?;
+    let mut statements =
+        DFParserBuilder::new(tokens).build()?.parse_statements().map_err(depth::of_parser)?;
     let (Some(mut statement), true) = (statements.pop_front(), statements.is_empty()) else {
         return Err(DataFusionError::Plan("exactly one statement is expected".to_owned()));
     };

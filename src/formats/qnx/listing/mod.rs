@@ -191,6 +191,7 @@ impl<'s> ListingReader<'s> {
             self.flush(events);
             self.pending = Some(Pending::new(line.number, one));
             self.counts.lines += 1;
+            self.counts.joined += 1;
             rest = others;
         }
         self.flush(events);

@@ -59,7 +59,7 @@ fn a_missing_line_end_behind_a_failure_costs_no_event() {
     let text = b"t:0x1 CPU:00 KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:4t:0x2 CPU:00 KER_EXIT:MSG_SENDV/11 ret_val:-1, errno:5t:0x3 CPU:00 PROCESS :PROCCREATE_NAME\n ppid:0\n pid:1\n name:a b\n";
     let (events, counts, log) = read(text);
     assert!(log.is_empty(), "{log:?}");
-    assert_eq!((counts.lines, counts.rows, counts.skipped), (6, 3, 3));
+    assert_eq!((counts.lines, counts.joined, counts.rows, counts.skipped), (6, 2, 3, 3));
     assert_eq!(events[1].words, [u32::MAX, 5]);
     assert_eq!(
         events[2].words,

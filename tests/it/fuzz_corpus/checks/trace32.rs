@@ -99,7 +99,8 @@ fn whole_equals_chunks(data: &[u8], header: usize, parse: impl Fn(&[u8], bool) -
 }
 
 fn accounts_for_all(piece: &Piece, text: &[u8]) {
-    let Counts { lines, rows, gaps, rejected, skipped, inexact_times } = piece.counts;
+    let Counts { lines, joined, rows, gaps, rejected, skipped, inexact_times } = piece.counts;
+    assert_eq!(joined, 0);
     assert_eq!(lines, rows + gaps + rejected + skipped);
     assert_eq!(lines, text.split_inclusive(|byte| *byte == b'\n').count() as u64);
     assert_eq!([rows, gaps], [piece.rows.len() as u64, piece.gaps.len() as u64]);
