@@ -174,7 +174,7 @@ fn a_statement_that_is_too_deep_is_refused() {
 fn the_user_says_how_deep_a_statement_may_be() {
     let bench = demo();
     let deep = |levels: usize| {
-        let file = bench.write("deep.sql", &format!("SELECT {}1 AS n", "1 + ".repeat(levels)));
+        let file = bench.write("deep.sql", format!("SELECT {}1 AS n", "1 + ".repeat(levels)));
         file.to_str().unwrap().to_owned()
     };
     let run = bench.run(&["query", "t.db", "-f", &deep(20), "--max-depth", "10"]);
