@@ -9,7 +9,7 @@ use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBa
 use arrow::array::{Int64Array, new_null_array};
 use arrow::compute::{filter_record_batch, is_null};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef, UInt32Type};
-use datafusion::common::{Result, internal_datafusion_err, internal_err};
+use datafusion::common::{Result, exec_err, internal_datafusion_err, internal_err};
 
 /// The columns of rows on their way: those of the result, the share, and how many rows came, in a row that
 /// has nothing else.
@@ -156,8 +156,8 @@ impl Tally {
     pub fn check(&self) -> Result<()> {
         for (share, Count { came, announced, ends, expected }) in self.shares.iter().enumerate() {
             if ends != expected || came != announced {
-                return internal_err!(
-                    "{came} of {announced} rows of share {share} came, and {ends} of {expected} ends"
+                return exec_err!(
+                    "rows were lost or doubled between executors: {came} of {announced} rows of share {share} came, and {ends} of {expected} ends"
                 );
             }
         }

@@ -1,7 +1,6 @@
 //! A cluster as its client sees it: sends tasks on recordings, and gets the rows. Not the processes of the
 //! cluster (see `processes`).
 
-use std::cell::Cell;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,6 +40,10 @@ const WATCH_INTERVAL: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How long the scheduler may take to find a job, and again to end it.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often a job is sent whose executors die or lose rows.
+const ATTEMPTS: u32 = 3;
+/// Bytes of rows that are held until the last one came, so that the job can be sent again.
+const HELD: usize = 16 << 20;
 /// How often a waiting caller looks at the interrupt flag.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -175,8 +178,8 @@ impl Cluster {
 
     /// Does a task on recordings, each share in a task of the cluster, and a second step with its rows, if
     /// there is one. Gives `rows` each batch of the result, in any order, until that returns false; `schema`
-    /// has the columns of the rows of the task. What fails for a reason
-    /// outside of the task, before the first rows came, is tried once more.
+    /// has the columns of the rows of the task. What fails for a reason outside of the task, before rows were
+    /// given, is tried again: they are held until all have come, or until they are many.
     ///
     /// # Errors
     /// Those of the task; when the cluster is not there, or fails.
@@ -194,28 +197,20 @@ impl Cluster {
         let plan = plan((task, schema), then, &shares).map_err(failed)?;
         let schema = then.map_or(schema, |then| &then.schema);
         let job = Job { plan, schema, shares: shares.len(), made: then.map(|then| then.parts) };
-        let came = Cell::new(false);
-        let mut rows = |batch: RecordBatch| {
-            came.set(true);
-            rows(batch)
-        };
-        let Err(first) = self.attempt(&job, &mut rows)? else { return Ok(()) };
-        let error = match of_task(&first.to_string()) {
-            None if !came.get() && self.cores().is_ok() => match self.attempt(&job, &mut rows)? {
-                Ok(()) => return Ok(()),
-                Err(second) => second,
-            },
-            _ => first,
-        };
-        Err(self.error(&error))
+        let mut held = Held { batches: Vec::new(), bytes: 0, are_given: false, rows: &mut rows };
+        for attempt in 1.. {
+            let Err(error) = self.attempt(&job, &mut held)? else { break };
+            let is_final = attempt == ATTEMPTS || held.are_given || of_task(&error.to_string()).is_some();
+            if is_final || self.cores().is_err() {
+                return Err(self.error(&error));
+            }
+            held.forget();
+        }
+        held.give().map(drop)
     }
 
     /// The inner error: the cluster's.
-    fn attempt(
-        &self,
-        job: &Job<'_>,
-        rows: &mut dyn FnMut(RecordBatch) -> Result<bool>,
-    ) -> Result<EngineResult<()>> {
+    fn attempt(&self, job: &Job<'_>, rows: &mut Held<'_>) -> Result<EngineResult<()>> {
         // The name of the job, by which it is found again.
         let name = SessionContext::new().session_id();
         let ended = self.receive(job, &name, rows);
@@ -226,12 +221,7 @@ impl Cluster {
     }
 
     /// False when the rows that came were enough.
-    fn receive(
-        &self,
-        job: &Job<'_>,
-        name: &str,
-        rows: &mut dyn FnMut(RecordBatch) -> Result<bool>,
-    ) -> Result<EngineResult<bool>> {
+    fn receive(&self, job: &Job<'_>, name: &str, rows: &mut Held<'_>) -> Result<EngineResult<bool>> {
         let mut tally = Tally::new(job.shares, job.made);
         let mut stream = match self.wait(self.send(Arc::clone(&job.plan), name))? {
             Ok(stream) => stream,
@@ -241,7 +231,7 @@ impl Cluster {
             match batch.and_then(|batch| tally.take(batch, job.schema)) {
                 Ok(batch) if batch.num_rows() == 0 => {}
                 Ok(batch) => {
-                    if !rows(batch)? {
+                    if !rows.take(batch)? {
                         return Ok(Ok(false));
                     }
                 }
@@ -293,6 +283,40 @@ impl Cluster {
     }
 }
 
+/// Rows of a job that may have to be sent again.
+struct Held<'r> {
+    batches: Vec<RecordBatch>,
+    bytes: usize,
+    /// Whether the caller has got rows.
+    are_given: bool,
+    rows: &'r mut dyn FnMut(RecordBatch) -> Result<bool>,
+}
+
+impl Held<'_> {
+    /// Takes rows that came; false when the caller wants no more.
+    fn take(&mut self, batch: RecordBatch) -> Result<bool> {
+        self.bytes += batch.get_array_memory_size();
+        self.batches.push(batch);
+        if self.are_given || self.bytes > HELD { self.give() } else { Ok(true) }
+    }
+
+    /// Gives the caller what came so far.
+    fn give(&mut self) -> Result<bool> {
+        for batch in self.batches.drain(..) {
+            self.are_given = true;
+            if !(self.rows)(batch)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What came is of a job that failed.
+    fn forget(&mut self) {
+        (self.batches, self.bytes) = (Vec::new(), 0);
+    }
+}
+
 /// The plan of a task. It ends with one partition: an executor that is lost after it finished a task of the
 /// last stage would leave places behind where no result is (Ballista 55).
 fn plan(
@@ -318,4 +342,48 @@ fn plan(
         work = Arc::new(RecordingsExec::new((task.as_str().into(), step), framed(made), dealt, None));
     }
     Ok(Arc::new(CoalescePartitionsExec::new(work)))
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::Int64Array;
+    use arrow::datatypes::{DataType, Field, Schema};
+
+    use super::*;
+
+    /// A batch with so many rows of eight bytes.
+    fn batch(rows: usize) -> RecordBatch {
+        let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+        RecordBatch::try_new(schema, vec![Arc::new(Int64Array::from(vec![7; rows]))]).unwrap()
+    }
+
+    #[test]
+    fn few_rows_are_given_when_all_have_come() {
+        let mut given = Vec::new();
+        let mut rows = |batch: RecordBatch| {
+            given.push(batch.num_rows());
+            Ok(true)
+        };
+        let mut held = Held { batches: Vec::new(), bytes: 0, are_given: false, rows: &mut rows };
+        assert!(held.take(batch(1)).unwrap() && !held.are_given);
+        // The job failed, and was sent again.
+        held.forget();
+        assert!(held.take(batch(2)).unwrap() && held.take(batch(3)).unwrap() && !held.are_given);
+        assert!(held.give().unwrap() && held.are_given);
+        assert_eq!(given, [2, 3]);
+    }
+
+    #[test]
+    fn many_rows_are_given_as_they_come() {
+        let mut given = Vec::new();
+        let mut rows = |batch: RecordBatch| {
+            given.push(batch.num_rows());
+            Ok(given.len() < 3)
+        };
+        let mut held = Held { batches: Vec::new(), bytes: 0, are_given: false, rows: &mut rows };
+        assert!(held.take(batch(1)).unwrap() && !held.are_given);
+        assert!(held.take(batch(HELD / 8)).unwrap() && held.are_given);
+        assert!(!held.take(batch(5)).unwrap(), "the caller has enough");
+        assert_eq!(given, [1, HELD / 8, 5]);
+    }
 }
