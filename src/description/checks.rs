@@ -4,7 +4,7 @@
 use super::application::{ApplicationCore, CoreFiles};
 use crate::description::orti::{Orti, OsHeader};
 use crate::diagnostics::{Diagnostic, Log, Severity, UNKNOWN_NAME};
-use crate::error::{Error, MOST_SUGGESTIONS, Result, did_you_mean};
+use crate::error::{Error, Result, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The ORTI file and the OS header of one core must name the same CPU and the same tasks.
@@ -46,14 +46,10 @@ pub(super) fn declared_tasks(cores: &[ApplicationCore], log: &mut Log) {
             orti.chain(core.header.iter().flat_map(|header| &header.tasks).map(|(name, _)| name.as_str()))
         })
         .collect();
-    let (mut seen, mut tried) = (BTreeSet::new(), 0);
+    let mut seen = BTreeSet::new();
     for task in cores.iter().flat_map(|core| core.oil.objects("TASK")) {
         if listed.contains(task.name.as_str()) || !seen.insert(&task.name) {
             continue;
-        }
-        tried += 1;
-        if tried > MOST_SUGGESTIONS {
-            break;
         }
         let Some(near) = did_you_mean(&task.name, listed.difference(&declared).copied()) else { continue };
         log.push(Diagnostic {
