@@ -37,6 +37,12 @@ tool() {
     command -v "$1" >/dev/null || cargo install --quiet --locked --debug "$1" --version "$2"
 }
 
+# program OPTION...: builds target/debug/btfdb. With an example, for which the engine has the same features as for the
+# tests: without one, other features of small crates are chosen, and the engine is built once more (5 minutes).
+program() {
+    cargo build --quiet --locked --bins --example read_a_trace "$@"
+}
+
 # ---- the steps -----------------------------------------------------------------------------------------------
 
 step_format() {
@@ -50,8 +56,8 @@ step_lint() {
 }
 
 step_docs() {
-    # The rooms are private, and links lead into them.
-    RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
+    # The rooms are private, and links lead into them. With an example, see `program`.
+    RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items --lib --example read_a_trace
 }
 
 step_test() {
@@ -109,14 +115,15 @@ step_sanitize() {
 }
 
 step_demo() {
-    cargo run --quiet --locked -- demo --dir "$work/demo"
-    cargo run --quiet --locked -- verify "$work/demo/demo.db"
+    program
+    "$target/debug/btfdb" demo --dir "$work/demo"
+    "$target/debug/btfdb" verify "$work/demo/demo.db"
 }
 
 # Damaged files, killed commands, and writers beside readers, some of each; docs/reliability.md has the full run.
 step_trust() {
     debian 'command -v python3' python3
-    cargo build --quiet --locked
+    program
     python3 tests/trust "$target/debug/btfdb" flips=120 cuts=20 kills=60 writers=40
 }
 
@@ -126,14 +133,15 @@ step_interop() {
     local python=$target/interop/bin/python
     [[ -x $python ]] || python3 -m venv "$target/interop"
     "$python" -m pip install --quiet --disable-pip-version-check -r benches/harness/peers.txt -r tests/interop.txt
-    cargo run --quiet --locked -- ingest "$work/interop.db" demo/recording
-    cargo run --quiet --locked -- publish "$work/interop.db" --delta
+    program
+    "$target/debug/btfdb" ingest "$work/interop.db" demo/recording
+    "$target/debug/btfdb" publish "$work/interop.db" --delta
     "$python" tests/interop.py "$work/interop.db"
     local inputs=(tests/data/btf/metrics.btf) recording
     for recording in "${BTFDB_CORPUS:-}"/ee/*/recording.toml; do
         if [[ -e $recording ]]; then inputs+=("${recording%/*}"); fi
     done
-    cargo run --quiet --locked -- ingest "$work/interop.db" "${inputs[@]}"
+    "$target/debug/btfdb" ingest "$work/interop.db" "${inputs[@]}"
     "$python" tests/metrics.py "$target/debug/btfdb" "$work/interop.db"
     "$python" tests/read_perfetto.py "$target/debug/btfdb" "$work/interop.db"
     # Random statements, here and there. BTFDB_STATEMENTS=20000 is the full run.
@@ -149,7 +157,7 @@ step_remote() {
     local python=$target/interop/bin/python
     [[ -x $python ]] || python3 -m venv "$target/interop"
     "$python" -m pip install --quiet --disable-pip-version-check -r tests/remote.txt
-    cargo build --quiet --locked
+    program
     "$python" tests/remote.py "$target/debug/btfdb"
 }
 
@@ -170,7 +178,7 @@ step_browser() {
 step_bench() {
     debian 'python3 -c "import ensurepip, venv"' python3 python3-venv
     debian 'command -v gzip' gzip
-    cargo build --quiet --locked
+    program
     benches/run --small --binary "$target/debug/btfdb"
 }
 
@@ -185,7 +193,7 @@ step_cluster() {
     mkdir "$work/on_cluster"
     BTFDB_STATEMENTS=200 BTFDB_STATEMENTS_FROM=700000 BTFDB_STATEMENTS_TO=$work/on_cluster \
         cargo test --quiet --locked --features cluster --lib random_statements_have_the_same_rows
-    cargo build --quiet --locked --features cluster
+    program --features cluster
     "$python" tests/cluster.py "$target/debug/btfdb" --statements "$work/on_cluster" --kills 2
     benches/run cluster --small --binary "$target/debug/btfdb"
 }

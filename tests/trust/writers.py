@@ -315,7 +315,7 @@ class Trial:
             return
         parts = lambda path: path.relative_to(self.database).parts
         files = {"/".join(parts(path)) for path in self.database.rglob("*") if path.is_file()}
-        rest = {file for file in files if not file.startswith("log/") and "/_delta_log/" not in file} - {".lock"}
+        rest = {file for file in files if not file.startswith("log/") and "/_delta_log/" not in file} - {".lock", ".reserve"}
         named = {file["path"] for put in self.log.states[tip].values() for file in put["files"] + put.get("blobs", [])}
         empty = [path for path in self.database.rglob("*") if path.is_dir() and not any(path.iterdir())]
         if rest != named or empty:
