@@ -21,15 +21,16 @@ def growth(bench):
     lines, exponents = [], []
     for title, size, prepare, command in WORKS:
         size = max(size // 50, 20) if bench.small else size
-        sizes, runs = [size << n for n in range(DOUBLINGS + 1)], []
-        for n in sizes:
-            arguments = prepare(bench, folder, n)
-            done = []
-            for turn in range(bench.repeat):
+        sizes = [size << n for n in range(DOUBLINGS + 1)]
+        made = [prepare(bench, folder, n) for n in sizes]
+        done = [[] for _ in sizes]
+        # In turns: a machine that becomes slower while this runs is no growth.
+        for turn in range(bench.repeat):
+            for n, arguments, of in zip(sizes, made, done):
                 out = folder / f"out-{n}-{turn}"
-                done.append(bench.btfdb(f"growth: {title}", *command(out, arguments)))
-            runs.append(median(done))
-            lines.append(Line(f"{title}, {n}", runs[-1], ours=True, rows=n))
+                of.append(bench.btfdb(f"growth: {title}", *command(out, arguments)))
+        runs = [median(of) for of in done]
+        lines += [Line(f"{title}, {n}", of, ours=True, rows=n) for n, of in zip(sizes, runs)]
         exponent = math.log2(runs[-1].wall / runs[0].wall) / DOUBLINGS
         memory = math.log2(runs[-1].anonymous / max(runs[0].anonymous, 1)) / DOUBLINGS
         exponents.append((title, exponent, memory))
