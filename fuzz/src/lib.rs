@@ -1,8 +1,10 @@
 //! What every reader promises for any bytes, for the fuzz targets. The checks are part of the tests, which
 //! replay `seeds/` on every run (`tests/it/fuzz_corpus.rs`).
 //!
+//! `tests/fuzz.py` looks for new inputs, so many seconds for each target, and goes on where it ended. Of one
+//! target, with cargo-fuzz:
+//!
 //! ```text
-//! cargo install cargo-fuzz
 //! ulimit -v 4000000
 //! cargo fuzz run -s none trace32_data fuzz/corpus/trace32_data fuzz/seeds/trace32_data -- -max_total_time=120
 //! ```
