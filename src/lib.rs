@@ -183,9 +183,9 @@ pub use crate::formats::{
 };
 pub use crate::input::{Piece, Source};
 pub use crate::ops::ingest::{Report, ingest};
-#[cfg(feature = "engine")]
-pub use crate::ops::map_again::map_again;
 pub use crate::ops::{Control, IngestOptions, Progress, RecordingSummary, remove, summary};
+#[cfg(feature = "engine")]
+pub use crate::ops::{map::MapOptions, map_again::map_again};
 pub use crate::options::{OptionSpec, OptionValues};
 pub use crate::schema::{TABLES, TableSpec, columns, tables};
 pub use crate::store::{

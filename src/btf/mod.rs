@@ -14,6 +14,6 @@ pub mod spec;
 pub use event::{Actor, Event, KnownState, Note};
 pub use idle::IdleTasks;
 pub use line::{Fields, Unreadable};
-pub use names::{NameId, NameMap, Names};
+pub use names::{MOST_NAMES, NameId, NameMap, Names};
 pub use record::{Place, Record, Records};
 pub use spec::{Action, EntityType, State};

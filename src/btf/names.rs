@@ -1,5 +1,6 @@
 //! Interned entity names: small ids inside, text at the interfaces. Not a symbol table of addresses.
 
+use crate::error::{Error, Result};
 use crate::names::{Interner, Name, Numbering};
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +74,10 @@ impl Numbering for Names {
 #[derive(Debug, Clone, Default)]
 pub struct Names(Interner);
 
+/// The most bytes that the different names of a recording have together, unless another limit is asked for
+/// (1 GiB): they are held in memory.
+pub const MOST_NAMES: u64 = 1 << 30;
+
 impl Names {
     /// The id of `text`; a new one at its first use.
     pub fn intern(&mut self, text: &str) -> NameId {
@@ -81,6 +86,16 @@ impl Names {
 
     pub fn find(&self, text: &str) -> Option<NameId> {
         self.0.find(text).map(NameId)
+    }
+
+    /// Fails when the names have more than `most` bytes together.
+    pub fn check_size(&self, most: u64) -> Result<()> {
+        if self.0.bytes() as u64 <= most {
+            return Ok(());
+        }
+        let (names, bytes) = (self.0.len(), self.0.bytes());
+        Err(Error::input(format!("its first {names} different names have {bytes} bytes, more than {most}"))
+            .hint("if those are names, permit more with --max-names"))
     }
 
     /// The names from the `n`-th on, in the order of their ids.

@@ -24,6 +24,15 @@ pub struct Limits {
     pub memory_limit: Option<String>,
 }
 
+/// A limit of the names in system events.
+#[derive(Debug, Clone, Args)]
+pub struct NamesLimit {
+    /// The most bytes that the different names in the system events of a recording may have together, e.g.
+    /// 4GiB: they are held in memory.
+    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
+    pub max_names: String,
+}
+
 /// A cluster that does the work.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ClusterArg {

@@ -18,6 +18,7 @@ pub(crate) struct Inputs {
     format: Option<String>,
     encoding: Option<String>,
     max_unpacked: u64,
+    max_names: u64,
     allow_outside: bool,
     of_formats: Vec<(String, Vec<String>)>,
     time_scale: Option<String>,
@@ -34,6 +35,7 @@ impl Inputs {
             format: options.format.map(|format| format.info().name.to_owned()),
             encoding: options.encoding.map(|encoding| encoding.as_str().to_owned()),
             max_unpacked: options.max_unpacked,
+            max_names: options.max_names,
             allow_outside: options.allow_outside,
             of_formats: options
                 .of_formats
@@ -70,6 +72,7 @@ impl Inputs {
             format,
             encoding: self.encoding.as_deref().and_then(Encoding::parse),
             max_unpacked: self.max_unpacked,
+            max_names: self.max_names,
             allow_outside: self.allow_outside,
             of_formats,
             described: self.described,

@@ -2,9 +2,9 @@
 //! and is wrong from the first event, so contradictions are errors, not findings.
 
 use super::application::{ApplicationCore, CoreFiles};
-use crate::description::orti::{Orti, OsHeader};
+use crate::description::orti::{OilObject, Orti, OsHeader};
 use crate::diagnostics::{Diagnostic, Log, Severity, UNKNOWN_NAME};
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, MOST_SUGGESTIONS, Result, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The ORTI file and the OS header of one core must name the same CPU and the same tasks.
@@ -35,7 +35,8 @@ pub(super) fn belong_together(
 }
 
 /// Tasks of OIL whose name no core has, although one has a similar name that OIL does not declare. A task
-/// that is like none may be one that ORTI leaves out.
+/// that is like none may be one that ORTI leaves out. Of a hostile number of such tasks, the first are
+/// compared.
 pub(super) fn declared_tasks(cores: &[ApplicationCore], log: &mut Log) {
     let declared: BTreeSet<&str> =
         cores.iter().flat_map(|core| core.oil.objects("TASK")).map(|task| task.name.as_str()).collect();
@@ -46,23 +47,40 @@ pub(super) fn declared_tasks(cores: &[ApplicationCore], log: &mut Log) {
             orti.chain(core.header.iter().flat_map(|header| &header.tasks).map(|(name, _)| name.as_str()))
         })
         .collect();
+    let undeclared: Vec<&str> = listed.difference(&declared).copied().collect();
+    if undeclared.is_empty() {
+        return;
+    }
     let mut seen = BTreeSet::new();
-    for task in cores.iter().flat_map(|core| core.oil.objects("TASK")) {
-        if listed.contains(task.name.as_str()) || !seen.insert(&task.name) {
-            continue;
-        }
-        let Some(near) = did_you_mean(&task.name, listed.difference(&declared).copied()) else { continue };
+    let mut unlisted = cores
+        .iter()
+        .flat_map(|core| core.oil.objects("TASK"))
+        .filter(|task| !listed.contains(task.name.as_str()) && seen.insert(task.name.as_str()));
+    let mut warn = |task: &OilObject, message: String| {
         log.push(Diagnostic {
             source: task.file.clone(),
             line: Some(u64::from(task.line)),
             severity: Severity::Warning,
             code: UNKNOWN_NAME,
-            message: format!(
-                "no ORTI file and no OS header has a task '{}'; did you mean '{near}'?",
-                task.name
-            ),
+            message,
             text: String::new(),
         });
+    };
+    for task in unlisted.by_ref().take(MOST_SUGGESTIONS) {
+        let name = &task.name;
+        if let Some(near) = did_you_mean(name, undeclared.iter().copied()) {
+            warn(task, format!("no ORTI file and no OS header has a task '{name}'; did you mean '{near}'?"));
+        }
+    }
+    if let Some(next) = unlisted.next() {
+        let behind = unlisted.count();
+        warn(
+            next,
+            format!(
+                "no ORTI file and no OS header has this task; nor {MOST_SUGGESTIONS} before it and {behind} behind \
+                 it, which are too many to look for similar names"
+            ),
+        );
     }
 }
 
@@ -184,6 +202,14 @@ mod tests {
         assert_eq!(messages("TASK T_X5; TASK T_6;"), [message]);
         // It has both, and another one that is not near to a third.
         assert!(messages("TASK T_5; TASK T_6; TASK T_X5; TASK Background;").is_empty());
+        let many: String = (0..102).map(|n| format!("TASK Other{n}; ")).collect();
+        assert_eq!(
+            messages(&many),
+            [
+                "no ORTI file and no OS header has this task; nor 100 before it and 1 behind it, which are too many \
+              to look for similar names"
+            ]
+        );
     }
 
     #[test]

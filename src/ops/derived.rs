@@ -28,6 +28,7 @@ type Span = (i64, i64);
 
 pub(super) struct Derived<'a> {
     records: FromRecords,
+    max_names: u64,
     derive: Option<Derive>,
     /// Gaps that the trace tells of, and that its events have not reached.
     to_come: VecDeque<Gap>,
@@ -60,9 +61,11 @@ pub(super) struct Ended {
 }
 
 impl<'a> Derived<'a> {
-    pub fn new(begin: Begin<'a>, dialect: Dialect, idle_tasks: IdleTasks) -> Self {
+    /// `max_names`: the most bytes that its names may have together.
+    pub fn new(begin: Begin<'a>, dialect: Dialect, idle_tasks: IdleTasks, max_names: u64) -> Self {
         Self {
             records: FromRecords::new(dialect),
+            max_names,
             derive: None,
             to_come: VecDeque::new(),
             idle_tasks,
@@ -119,6 +122,7 @@ impl<'a> Derived<'a> {
             from = to;
         }
         self.records.batch(&batch.slice(from, times.len() - from), derive)?;
+        self.records.names.check_size(self.max_names)?;
         (self.latest, self.end) = (last, self.end.max(last));
         self.tables.take(&mut derive.rows, ROWS_OUT)
     }

@@ -148,7 +148,8 @@ pub(super) fn one(
     let patterns = more_idle_tasks.clone();
     let idle_tasks = IdleTasks::new(Profile::generic()?.idle_tasks.iter().chain(&more_idle_tasks));
     let after = continued.as_ref().map(|c| &c.after);
-    let target = Target { tx, recording: name, format, after, idle_tasks: &idle_tasks };
+    let target =
+        Target { tx, recording: name, format, after, idle_tasks: &idle_tasks, max_names: options.max_names };
     let mut inputs = read_all(streams, target, options.threads, control)?;
     let mut tables = locked(tx)?;
     inputs.iter_mut().flat_map(|i| i.files.drain(..)).try_for_each(|file| tables.add(file))?;
@@ -190,7 +191,7 @@ pub(super) fn one(
     let occurring: Vec<_> = inputs.iter_mut().flat_map(|input| input.entities.drain(..)).collect();
     write_entities(&mut tables, name, Vec::new(), occurring, &idle_tasks)?;
     let mapped = match options.map {
-        true => map_stored(MAPPERS, &mut tables, name, options.threads, control)?,
+        true => map_stored(MAPPERS, &mut tables, name, options.of_mapping(), control)?,
         false => None,
     };
     drop(tables);

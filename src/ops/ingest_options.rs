@@ -1,5 +1,7 @@
 //! How recordings are ingested. Not the ingest (see `ingest`).
 
+use super::map::MapOptions;
+use crate::btf::MOST_NAMES;
 use crate::encoding::Encoding;
 use crate::error::Result;
 use crate::formats::{FORMATS, TraceFormat};
@@ -46,6 +48,8 @@ pub struct Options {
     pub encoding: Option<Encoding>,
     /// The most bytes that a compressed input may unpack to.
     pub max_unpacked: u64,
+    /// The most bytes that the different names in the system events of a recording may have together.
+    pub max_names: u64,
     /// Descriptions may name files outside of their folders, by any path.
     pub allow_outside: bool,
     /// Options of the formats.
@@ -61,8 +65,16 @@ pub struct Options {
     pub threads: usize,
 }
 
+impl Options {
+    /// What of them a mapping needs.
+    pub(super) fn of_mapping(&self) -> MapOptions {
+        MapOptions { threads: self.threads, max_names: self.max_names }
+    }
+}
+
 impl Default for Options {
-    /// Everything that can be is mapped and told by content, findings are kept, one thread, 1 TiB unpacked.
+    /// Everything that can be is mapped and told by content, findings are kept, one thread, 1 TiB unpacked,
+    /// 1 GiB of names.
     fn default() -> Self {
         Self {
             time_scale: None,
@@ -73,6 +85,7 @@ impl Default for Options {
             format: None,
             encoding: None,
             max_unpacked: 1 << 40,
+            max_names: MOST_NAMES,
             allow_outside: false,
             of_formats: OptionValues::default(),
             described: false,

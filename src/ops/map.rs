@@ -9,8 +9,8 @@ use super::mapped::{Events, Instances, MappedBatch, NativeTables, note_violation
 use super::parts::{ROWS_OUT, locked};
 use super::runs;
 use super::setup::{MappingSetup, STATE, STATE_FILE};
-use crate::btf::IdleTasks;
-use crate::derive::Violations;
+use crate::btf::{IdleTasks, MOST_NAMES};
+use crate::derive::{Derive, Violations};
 use crate::diagnostics::Log;
 use crate::error::{Error, ErrorKind, Result};
 use crate::map::grasp::{self, GraspMapper};
@@ -45,11 +45,27 @@ pub struct MapReport {
     pub log: Log,
 }
 
+/// What a mapping may take.
+#[derive(Debug, Clone, Copy)]
+pub struct MapOptions {
+    /// Threads to use; events do not depend on it.
+    pub threads: usize,
+    /// The most bytes that the different names in the events of a recording may have together.
+    pub max_names: u64,
+}
+
+impl Default for MapOptions {
+    /// One thread, 1 GiB of names.
+    fn default() -> Self {
+        Self { threads: 1, max_names: MOST_NAMES }
+    }
+}
+
 #[derive(Clone, Copy)]
 pub(super) struct MapperEntry {
     name: &'static str,
     pub native_tables: &'static [&'static TableSpec],
-    map: fn(&mut Transaction, &str, MappingSetup, usize, &Arc<Control>) -> Result<MapReport>,
+    map: fn(&mut Transaction, &str, MappingSetup, MapOptions, &Arc<Control>) -> Result<MapReport>,
 }
 
 impl MapperEntry {
@@ -72,20 +88,20 @@ pub(super) fn map_stored(
     mappers: &[MapperEntry],
     tx: &mut Transaction,
     recording: &str,
-    threads: usize,
+    options: MapOptions,
     control: &Arc<Control>,
 ) -> Result<Option<MapReport>> {
     let Some(setup) = MappingSetup::read(tx, recording)? else { return Ok(None) };
     let Some(mapper) = &setup.mapper else { return Ok(None) };
     let mapper = MapperEntry::named(mappers, mapper, recording)?;
-    (mapper.map)(tx, recording, setup, threads, control).map(Some)
+    (mapper.map)(tx, recording, setup, options, control).map(Some)
 }
 
 fn map_recording<M: Mapper>(
     tx: &mut Transaction,
     name: &str,
     setup: MappingSetup,
-    threads: usize,
+    options: MapOptions,
     control: &Arc<Control>,
 ) -> Result<MapReport> {
     let settings = setup.settings_as(name)?;
@@ -99,13 +115,16 @@ fn map_recording<M: Mapper>(
     let idle_tasks = IdleTasks::new(mapper.idle_tasks()?.into_iter().chain(setup.idle_tasks));
     let shared = Mutex::new(&mut *tx);
     let writer = |table| locked(&shared)?.writer(table, name, None);
-    let (finished, events, instances, native) = Pipeline::run(threads, |pipeline| {
+    let (finished, events, instances, native) = Pipeline::run(options.threads, |pipeline| {
         let rows = |counts| Rows { pipeline, files: &files, control, counts };
         for pass in 0..M::LOOK_AHEADS {
             look_ahead(&mut mapper, pass, &rows(false), &gaps)?;
         }
         let events = pipeline.sink(Events::new(&writer), Events::take);
-        let instances = Instances::new(&writer, mapper.range(), M::TELLS_ACTIVATIONS, idle_tasks.clone());
+        let derive =
+            if M::TELLS_ACTIVATIONS { Derive::default() } else { Derive::of_foreign_trace(mapper.range().0) };
+        let derive = derive.with_idle_tasks(idle_tasks.clone());
+        let instances = Instances::new(&writer, derive, mapper.range().1, options.max_names);
         let instances = pipeline.sink(instances, Instances::take);
         let native = pipeline.sink(NativeTables::new(&writer, M::NATIVE_TABLES), NativeTables::take);
         let (mut named, mut idle) = (0, 0);

@@ -5,7 +5,7 @@ use super::control::Control;
 use super::describe::{stored_header, write_recording_row};
 use super::forget::forget_mapping;
 use super::ingest_one::write_diagnostics;
-use super::map::{MAPPERS, MapReport, MapperEntry, map_stored};
+use super::map::{MAPPERS, MapOptions, MapReport, MapperEntry, map_stored};
 use super::setup::MappingSetup;
 use crate::error::{Error, Result};
 use crate::store::{Database, Disk, Location};
@@ -19,7 +19,7 @@ pub fn map_again(
     disk: Arc<dyn Disk>,
     at: impl Into<Location>,
     choice: &Choice,
-    threads: usize,
+    options: MapOptions,
     control: &Arc<Control>,
 ) -> Result<Vec<(String, MapReport)>> {
     let mut tx = Database::begin(disk, at, None)?;
@@ -38,7 +38,7 @@ pub fn map_again(
         }
         let header = stored_header(&tx, name)?;
         let kept = forget_mapping(&mut tx, name, mapper.native_tables, |_| false)?;
-        let Some(report) = map_stored(MAPPERS, &mut tx, name, threads, control)? else { continue };
+        let Some(report) = map_stored(MAPPERS, &mut tx, name, options, control)? else { continue };
         write_diagnostics(&mut tx, name, kept, &report.log)?;
         write_recording_row(&mut tx, name, &header)?;
         reports.push((name.clone(), report));

@@ -1,7 +1,7 @@
 //! The stages that write what a mapper makes: `btf_event`, derived and native tables. Not the mapping.
 
 use super::parts::{Begin, DerivedTables, Parts, ROWS_OUT};
-use crate::btf::{IdleTasks, NameId, Names, Note};
+use crate::btf::{NameId, Names, Note};
 use crate::derive::{Derive, Entity, Violations};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::Result;
@@ -83,6 +83,7 @@ impl<'a> Events<'a> {
 /// Turns system events into rows of the derived tables.
 pub(super) struct Instances<'a> {
     names: Names,
+    max_names: u64,
     derive: Derive,
     pub tables: DerivedTables<'a>,
     /// The last instant of the recording, in ticks.
@@ -93,13 +94,10 @@ pub(super) struct Instances<'a> {
 }
 
 impl<'a> Instances<'a> {
-    /// `range`: of the recording. `tells_activations`: the trace has the activation of every instance.
-    pub fn new(writer: Begin<'a>, range: (i64, i64), tells_activations: bool, idle_tasks: IdleTasks) -> Self {
-        let (begin, end) = range;
-        let derive = if tells_activations { Derive::default() } else { Derive::of_foreign_trace(begin) };
+    /// `end`: of the recording. `max_names`: the most bytes that its names may have together.
+    pub fn new(writer: Begin<'a>, derive: Derive, end: i64, max_names: u64) -> Self {
         let (tables, violations) = (DerivedTables::new(writer), Violations::default());
-        let derive = derive.with_idle_tasks(idle_tasks);
-        Self { names: Names::default(), derive, tables, end, violations, entities: Vec::new() }
+        Self { names: Names::default(), max_names, derive, tables, end, violations, entities: Vec::new() }
     }
 
     /// Adds the next events; `None` at the end.
@@ -111,6 +109,7 @@ impl<'a> Instances<'a> {
             return self.tables.end_parts();
         };
         self.names.learn(&batch.names);
+        self.names.check_size(self.max_names)?;
         batch.idle_tasks.iter().for_each(|task| self.derive.idle_task(*task));
         for output in &batch.outputs {
             match output {

@@ -38,6 +38,8 @@ pub(super) struct Target<'a> {
     pub after: Option<&'a After>,
     /// The idle tasks of a trace of system events.
     pub idle_tasks: &'a IdleTasks,
+    /// The most bytes that the names of system events may have together.
+    pub max_names: u64,
 }
 
 pub(super) struct ReadInput {
@@ -104,8 +106,10 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
             control,
             source: &input.name,
             tables: Vec::new(),
-            derived: derives
-                .then(|| pipeline.sink(Derived::new(&begin, dialect, target.idle_tasks.clone()), derive)),
+            derived: derives.then(|| {
+                let idle_tasks = target.idle_tasks.clone();
+                pipeline.sink(Derived::new(&begin, dialect, idle_tasks, target.max_names), derive)
+            }),
             sorted: Vec::new(),
             noted: 0,
         };

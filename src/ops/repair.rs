@@ -6,6 +6,7 @@ use super::choice::Choice;
 use super::control::Control;
 use super::forget::REMADE;
 use super::map::MAPPERS;
+use super::map::MapOptions;
 use super::map_again::map_again;
 use super::setup::STATE;
 use crate::error::{ErrorKind, Result};
@@ -55,7 +56,13 @@ pub fn repair(
     let mut failed = Vec::new();
     for name in damaged {
         let choice = Choice { recording: Some(name.clone()), labels: Vec::new() };
-        match map_again(Arc::clone(disk), at, &choice, threads, control) {
+        match map_again(
+            Arc::clone(disk),
+            at,
+            &choice,
+            MapOptions { threads, ..MapOptions::default() },
+            control,
+        ) {
             Ok(_) => repaired.push(format!("recording '{name}'")),
             // What the database says; a full disk says nothing of a recording.
             Err(e) if [ErrorKind::Database, ErrorKind::Usage].contains(&e.kind()) => {

@@ -6,8 +6,8 @@ use crate::faulty_disk::{Fault, FaultyDisk};
 use crate::support::{copy_dir, root};
 use btfdb::internals::{Disk, repair};
 use btfdb::{
-    Choice, Control, Database, Description, FORMATS, IngestOptions, Location, Plan, RealDisk, TABLES, ingest,
-    map_again, plan, publish_delta, remove, vacuum, verify,
+    Choice, Control, Database, Description, FORMATS, IngestOptions, Location, MapOptions, Plan, RealDisk,
+    TABLES, ingest, map_again, plan, publish_delta, remove, vacuum, verify,
 };
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -42,7 +42,7 @@ fn continues(disk: Arc<dyn Disk>, db: &Path) -> btfdb::Result<()> {
 }
 
 fn maps(disk: Arc<dyn Disk>, db: &Path) -> btfdb::Result<()> {
-    map_again(disk, db, &Choice::default(), 1, &Arc::new(Control::default())).map(drop)
+    map_again(disk, db, &Choice::default(), MapOptions::default(), &Arc::new(Control::default())).map(drop)
 }
 
 fn vacuums(disk: Arc<dyn Disk>, db: &Path) -> btfdb::Result<()> {

@@ -187,6 +187,23 @@ fn the_user_says_how_deep_a_statement_may_be() {
 /// Also where a pipe is read that says nothing, and a named one that nobody writes.
 #[cfg(unix)]
 #[test]
+fn the_user_says_how_large_the_names_may_be() {
+    let bench = demo();
+    bench.ok(&["export", "t.db", "--format", "btf", "-o", "t.btf"]);
+    for input in ["t.btf", "recording"] {
+        let run = bench.run(&["ingest", "n.db", input, "--max-names", "20B"]);
+        let said = &run.stderr;
+        assert!(
+            run.code == Some(1) && said.contains("more than 20") && said.contains("--max-names"),
+            "{said}"
+        );
+    }
+    bench.ok(&["ingest", "n.db", "recording", "--max-names", "20KiB"]);
+    assert_eq!(bench.run(&["map", "n.db", "--max-names", "20B"]).code, Some(1));
+    bench.ok(&["map", "n.db"]);
+}
+
+#[test]
 fn a_signal_ends_each_command_that_waits() {
     use std::process::Stdio;
 

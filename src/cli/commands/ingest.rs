@@ -1,6 +1,6 @@
 //! `btfdb ingest`.
 
-use super::super::args::{ClusterArg, KernelArgs, Limits};
+use super::super::args::{ClusterArg, KernelArgs, Limits, NamesLimit};
 use super::super::declared::{Declared, Registry};
 use super::super::location;
 use super::super::on_cluster;
@@ -65,6 +65,9 @@ pub struct IngestArgs {
     /// to more than any disk holds.
     #[arg(long, value_name = "SIZE", default_value = "1TiB")]
     pub max_unpacked: String,
+    /// Limit of the names in system events.
+    #[command(flatten)]
+    pub names: NamesLimit,
     /// Store software events only.
     #[arg(long)]
     pub no_map: bool,
@@ -164,6 +167,7 @@ pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
         format,
         encoding: Encoding::parse(&args.encoding),
         max_unpacked: parse::size("--max-unpacked", &args.max_unpacked)?,
+        max_names: parse::size("--max-names", &args.names.max_names)?,
         allow_outside: args.allow_outside,
         of_formats: args.of_formats.values.clone(),
         described: over

@@ -128,9 +128,17 @@ fn a_mapper_is_a_type_and_a_line() {
     let mut tx = Database::begin(Arc::new(RealDisk), &path, None).unwrap();
     MappingSetup::new(Some(FunctionMapper::NAME), &()).unwrap().write(&mut tx, &name).unwrap();
     // Others do not know it.
-    let e = map_stored(MAPPERS, &mut tx, &name, 1, &control).unwrap_err();
+    let e = map_stored(MAPPERS, &mut tx, &name, MapOptions::default(), &control).unwrap_err();
     assert!(e.to_string().contains("unknown mapper, 'functions'"), "{e}");
-    let report = map_stored(WITH_FUNCTIONS, &mut tx, &name, 2, &control).unwrap().unwrap();
+    let report = map_stored(
+        WITH_FUNCTIONS,
+        &mut tx,
+        &name,
+        MapOptions { threads: 2, ..MapOptions::default() },
+        &control,
+    )
+    .unwrap()
+    .unwrap();
     tx.commit().unwrap();
 
     let db = Database::open(&path).unwrap();
