@@ -13,7 +13,7 @@
 WITH answered AS (
     SELECT *, terminate_at - activate_at AS response
     FROM process_instance
-    WHERE complete
+    WHERE complete AND activate_at IS NOT NULL
 )
 SELECT
     recording,

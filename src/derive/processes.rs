@@ -31,6 +31,8 @@ struct Open {
     lost_before: Option<i64>,
     /// Cut off by the left edge or a gap.
     cut: bool,
+    /// The writer does not tell the activations of its process.
+    untold: bool,
     /// The state is unknown until the next event.
     lost: bool,
     /// Its state on the core that another process has taken from it, without an event: it is taken for READY.
@@ -56,6 +58,8 @@ pub(super) struct Processes {
     pub occupants: Option<Occupants>,
     /// The instance of each process that started last, by `Open::born`; only with `occupants`.
     started: IdMap<NameId, u64>,
+    /// Processes of which an activation was told; only with `occupants`.
+    activated: IdMap<NameId, ()>,
 }
 
 /// The index of a state in `Open::spent`; ACTIVE time is the start delay, not part of an execution.
@@ -114,7 +118,11 @@ impl Processes {
                 self.born += 1;
                 let kind = event.target_type;
                 let mut open = Open::new(self.born, actor, kind, from, since.unwrap_or(event.time));
-                open.cut = !activated;
+                // Of the first one, the activation may be before the trace.
+                open.untold = event.action == Action::Start
+                    && self.started.contains_key(&event.target)
+                    && !self.activated.contains_key(&event.target);
+                open.cut = !activated && !open.untold;
                 open.idle = entities.idles(event.target, kind, names);
                 if activated {
                     let before = self.lost.remove(&event.target);
@@ -155,6 +163,8 @@ impl Processes {
         if self.occupants.is_some() {
             if event.action == Action::Start {
                 self.started.insert(event.target, born);
+            } else if activated {
+                self.activated.insert(event.target, ());
             }
             if let Some(core) = core.filter(|_| event.action != Action::Activate) {
                 self.occupy(core, actor, to, event.time, names, rows);
@@ -326,6 +336,7 @@ impl Open {
             preemptions: 0,
             lost_before: None,
             cut: false,
+            untold: false,
             lost: false,
             suspended: None,
         }
@@ -360,7 +371,8 @@ impl Open {
 
     fn write(&self, terminate_at: Option<i64>, names: &Names, rows: &mut Rows) {
         let [running, ready, waiting, polling, parking] = self.spent;
-        let whole = self.activate_at.is_some() && self.start_at.is_some() && terminate_at.is_some();
+        let begin = self.activate_at.is_some() || self.untold;
+        let whole = begin && self.start_at.is_some() && terminate_at.is_some();
         rows.instances.push(ProcessInstanceRow {
             process: names.name(self.process),
             r#type: self.kind.into(),

@@ -282,3 +282,34 @@ fn nothing_of_a_runnable_is_known_in_a_gap_and_before_its_first_event() {
     let row = |n| ["running", "suspended"].map(|c| number(&b, c, n));
     assert_eq!((row(0), row(1)), ([10, 0], [5, 10]));
 }
+
+#[test]
+fn an_instance_is_complete_without_an_activation_that_its_writer_never_tells() {
+    let mut t = Trace::new();
+    for n in 0..3 {
+        let isr = |action, time| (time, "Core", EntityType::Isr, ("I", n), action);
+        for (time, source, kind, target, action) in
+            [isr(Action::Start, n * 10), isr(Action::Terminate, n * 10 + 3)]
+        {
+            t.at(time, source, kind, target, action);
+        }
+    }
+    // The activation of the first one may be before the trace.
+    for (time, instance, action) in [
+        (40, 0, Action::Start),
+        (41, 0, Action::Terminate),
+        (42, 1, Action::Activate),
+        (43, 1, Action::Start),
+        (44, 1, Action::Terminate),
+        (45, 2, Action::Start),
+        (46, 2, Action::Terminate),
+    ] {
+        t.task(time, instance, action);
+    }
+    let batch = t.instances();
+    let complete = batch.column_by_name(pi::COMPLETE).unwrap().as_boolean().clone();
+    let complete: Vec<bool> = complete.iter().flatten().collect();
+    assert_eq!(complete, [false, true, true, false, true, false]);
+    assert!(batch.column_by_name(pi::ACTIVATE_AT).unwrap().is_null(1));
+    assert_eq!(number(&batch, pi::RUNNING, 1), 3);
+}
