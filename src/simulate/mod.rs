@@ -15,8 +15,9 @@ pub use model::Model;
 pub use probe::{ProbeOptions, Recorded, Shape, TracedOs};
 
 use crate::error::{Error, Result};
+use kernel::access::Unrecorded;
 use kernel::{Handlers, Kernel};
-use probe::{Exports, Probe};
+use probe::{Exports, Hooks, Probe};
 use reference::Reference;
 use std::io::Write;
 use std::path::Path;
@@ -66,13 +67,22 @@ pub fn simulate<W: Write>(
         }
         for core in 0..model.cores.len() {
             let data = open(Path::new(&format!("recording/core{core}_data.csv")))?;
-            let functions = open(Path::new(&format!("recording/core{core}_func.csv")))?;
+            let functions = Path::new("recording").join(format!("core{core}_func.csv"));
+            let functions = (!options.os.has_hooks()).then(|| open(&functions)).transpose()?;
             exports.push(Exports { data, functions });
         }
     }
-    let probe = Probe::new(model, &handlers, options, exports);
-    let (probe, reference, counts) = Kernel::new(model, &handlers, probe, reference).run(go_on)?;
-    let recorded = probe.finish().map_err(failed("recording"))?;
+    let (recorded, reference, counts) = if options.os.has_hooks() {
+        let observers = (reference, Hooks::new(model, options, exports));
+        let (_, (reference, hooks), counts) =
+            Kernel::new(model, &handlers, Unrecorded, observers).run(go_on)?;
+        (hooks.finish(), reference, counts)
+    } else {
+        let probe = Probe::new(model, &handlers, options, exports);
+        let (probe, reference, counts) = Kernel::new(model, &handlers, probe, reference).run(go_on)?;
+        (probe.finish(), reference, counts)
+    };
+    let recorded = recorded.map_err(failed("recording"))?;
     let events = reference.finish().map_err(failed("reference.btf"))?;
     Ok(Simulated { recorded: has_recording.then_some(recorded), events, counts })
 }

@@ -3,6 +3,7 @@
 //! tables.
 
 use crate::support::{Bench, root};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -67,6 +68,89 @@ fn recordings_of_every_shape_are_mapped_to_what_happened() {
         bench.ok(&["ingest", "sim.db", "sim/recording", "-q"]);
         let run = bench.run(&["compare", "sim/reference.btf", "sim.db", "--level", "exact"]);
         assert_eq!(run.code, Some(0), "{shape}: {}", run.all());
+    }
+}
+
+/// A step of a process: type, name, instance, time, action, and the core, `-` of an activation.
+type Step = (String, String, i64, i64, String, String);
+
+/// What the words of hooks can say of a reference: not who activates, nor that a process polls. Instances
+/// have the numbers of what is told, and a handler of several cores a name for each.
+fn steps_of(reference: &str, tells_isr_activations: bool) -> Vec<Step> {
+    let lines: Vec<Vec<&str>> = reference
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split(',').collect())
+        .collect();
+    let shared = reference.lines().find_map(|line| line.strip_prefix("# on each core another handler: "));
+    // The core of each instance of an ISR.
+    let started = |line: &&Vec<&str>| line[3] == "I" && line[6] == "start";
+    let cores: BTreeMap<(&str, &str), &str> =
+        lines.iter().filter(started).map(|line| ((line[4], line[5]), line[1])).collect();
+    let (mut numbers, mut next) = (BTreeMap::new(), BTreeMap::new());
+    let mut steps = Vec::new();
+    for line in &lines {
+        let (time, kind, instance) = (line[0].parse().unwrap(), line[3], line[5]);
+        let action = match line[6] {
+            "park" => "preempt",
+            "poll_parking" => "resume",
+            "mtalimitexceeded" | "poll" | "run" | "release_parking" => continue,
+            action => action,
+        };
+        if !matches!(kind, "T" | "I") {
+            continue;
+        }
+        let name = match cores.get(&(line[4], instance)) {
+            Some(core) if kind == "I" && shared == Some(line[4]) => format!("{core}.{}", line[4]),
+            _ => line[4].to_owned(),
+        };
+        let number = *numbers.entry((kind, line[4], instance)).or_insert_with(|| {
+            let next = next.entry((kind, name.clone())).or_insert(0);
+            *next += 1;
+            *next - 1
+        });
+        if kind == "I" && action == "activate" && !tells_isr_activations {
+            continue;
+        }
+        let core = if action == "activate" { "-" } else { line[1] };
+        steps.push((kind.to_owned(), name, number, time, action.to_owned(), core.to_owned()));
+    }
+    // At one instant, what happens on two cores has no order.
+    steps.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
+    steps
+}
+
+fn steps_of_recording(bench: &Bench) -> Vec<Step> {
+    let sql = "SELECT target_type, target, target_instance, time, action, CASE WHEN action = 'activate' THEN '-' ELSE source END \
+        AS core FROM btf_event WHERE target_type IN ('T', 'I') ORDER BY target_type, target, seq";
+    let rows = bench.ok(&["query", "sim.db", sql, "--format", "csv"]).stdout;
+    let step = |line: &str| {
+        let field: Vec<&str> = line.split(',').collect();
+        let text = |at: usize| field[at].to_owned();
+        (text(0), text(1), field[2].parse().unwrap(), field[3].parse().unwrap(), text(4), text(5))
+    };
+    rows.lines().skip(1).map(step).collect()
+}
+
+/// `BTFDB_HOOK_MODELS=200` is the full run.
+#[test]
+fn words_of_hooks_are_mapped_to_what_happened() {
+    let count = std::env::var("BTFDB_HOOK_MODELS").map_or(8, |count| count.parse().unwrap());
+    for number in 0..count {
+        for os in ["arti", "microsar"] {
+            let (bench, model) = (Bench::new(), format!("{}", 5000 + number));
+            bench.ok(&["simulate", "--random", &model, "--duration", "30ms", "--os", os, "-o", "sim"]);
+            let said = bench.ok(&["ingest", "sim.db", "sim/recording", "--strict"]).stderr;
+            assert!(!said.contains("lost-writes"), "{os} {model}: {said}");
+            let reference = fs::read_to_string(bench.path().join("sim/reference.btf")).unwrap();
+            let (expected, found) = (steps_of(&reference, os == "arti"), steps_of_recording(&bench));
+            assert!(expected.len() > 50, "{os} {model}: {}", expected.len());
+            let other = expected.iter().zip(&found).find(|(expected, found)| expected != found);
+            assert_eq!(other, None, "{os} {model}");
+            assert_eq!(expected.len(), found.len(), "{os} {model}");
+            let check = bench.ok(&["check", "sim.db"]).all();
+            assert!(check.contains(": 0 errors, 0 warnings"), "{os} {model}: {check}");
+        }
     }
 }
 

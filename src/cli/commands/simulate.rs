@@ -70,8 +70,9 @@ pub struct SimulateArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The recording")]
 pub struct ProbeArgs {
-    /// As which operating system the system is recorded: ERIKA with all that its kernels access, or any OSEK
-    /// system with what its ORTI file names.
+    /// As which operating system the system is recorded: ERIKA with all that its kernels access, any OSEK
+    /// system with what its ORTI file names, or a kernel that tells each step of a process in a hook
+    /// variable.
     #[arg(long, value_parser = word(TracedOs::ALL.map(TracedOs::as_str), TracedOs::parse), default_value = "erika2")]
     pub os: TracedOs,
     /// How the lines of its exports are written; docs/simulate.md shows them.

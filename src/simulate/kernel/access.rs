@@ -189,3 +189,11 @@ pub trait Recorder {
     /// A function is entered or left on a core.
     fn function(&mut self, core: usize, time: i64, function: Function, entry: bool);
 }
+
+/// Takes nothing.
+pub struct Unrecorded;
+
+impl Recorder for Unrecorded {
+    fn data(&mut self, _: usize, _: i64, _: Variable, _: bool, _: u32) {}
+    fn function(&mut self, _: usize, _: i64, _: Function, _: bool) {}
+}

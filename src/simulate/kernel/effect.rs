@@ -109,3 +109,11 @@ pub trait Observer {
     /// Something happens on a core.
     fn effect(&mut self, core: usize, time: i64, effect: Effect);
 }
+
+/// Both take what happens.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn effect(&mut self, core: usize, time: i64, effect: Effect) {
+        self.0.effect(core, time, effect);
+        self.1.effect(core, time, effect);
+    }
+}

@@ -61,18 +61,13 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulate::kernel::access::{Function, Variable};
+    use crate::simulate::kernel::access::Unrecorded;
     use crate::simulate::kernel::effect::Effect;
     use crate::simulate::kernel::{Counts, Handlers};
     use crate::simulate::model::Model;
     use std::path::Path;
 
     struct Nothing;
-
-    impl Recorder for Nothing {
-        fn data(&mut self, _: usize, _: i64, _: Variable, _: bool, _: u32) {}
-        fn function(&mut self, _: usize, _: i64, _: Function, _: bool) {}
-    }
 
     impl Observer for Nothing {
         fn effect(&mut self, _: usize, _: i64, _: Effect) {}
@@ -93,7 +88,7 @@ mod tests {
         }
         let (model, _) = Model::parse(&text, Path::new("model.toml")).unwrap();
         let handlers = Handlers::of(&model);
-        let run = Kernel::new(&model, &handlers, Nothing, Nothing).run(|_| Ok::<(), ()>(()));
+        let run = Kernel::new(&model, &handlers, Unrecorded, Nothing).run(|_| Ok::<(), ()>(()));
         run.unwrap().2
     }
 

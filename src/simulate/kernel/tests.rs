@@ -1,7 +1,7 @@
 //! What takes turns when a model runs: observed times, and lists of steps. Not the services, which the
 //! recordings of whole models show.
 
-use super::access::{Function, Recorder, Variable};
+use super::access::Unrecorded;
 use super::effect::{Effect, Observer, Process};
 use super::{Handlers, Kernel, Model};
 use std::path::Path;
@@ -20,14 +20,6 @@ timer_isr = false
 /// The number of the signal that a body writes at its end.
 const END: usize = 1;
 
-struct Silent;
-
-impl Recorder for Silent {
-    fn data(&mut self, _: usize, _: i64, _: Variable, _: bool, _: u32) {}
-
-    fn function(&mut self, _: usize, _: i64, _: Function, _: bool) {}
-}
-
 #[derive(Default)]
 struct Events(Vec<(i64, Effect)>);
 
@@ -41,7 +33,7 @@ impl Observer for Events {
 fn run(lines: &str) -> Vec<(i64, Effect)> {
     let (model, _) = Model::parse(&format!("{BASE}{lines}"), Path::new("m.toml")).unwrap();
     let handlers = Handlers::of(&model);
-    let run = Kernel::new(&model, &handlers, Silent, Events::default()).run(|_| Ok::<(), ()>(()));
+    let run = Kernel::new(&model, &handlers, Unrecorded, Events::default()).run(|_| Ok::<(), ()>(()));
     run.unwrap().1.0
 }
 

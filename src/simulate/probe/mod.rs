@@ -5,6 +5,7 @@
 mod digits;
 mod erika2;
 mod form;
+mod hooks;
 mod options;
 mod osek;
 mod tap;
@@ -18,6 +19,7 @@ use super::model::Model;
 use std::io::{Result, Write};
 use writer::Writer;
 
+pub use hooks::Hooks;
 pub use options::{ProbeOptions, Shape, TracedOs};
 pub use writer::{Exports, Recorded};
 
@@ -27,11 +29,12 @@ pub fn description(model: &Model, handlers: &Handlers, options: &ProbeOptions) -
     match options.os {
         TracedOs::Erika2 => erika2::description(model, handlers, of_shape),
         TracedOs::Osek => osek::description(model, handlers, of_shape),
+        TracedOs::Arti | TracedOs::Microsar => hooks::description(model, handlers, options.os, of_shape),
     }
 }
 
-/// Records what the kernels do, in the names of an operating system. The first error of an output is kept,
-/// and nothing is written after it.
+/// Records the accesses of the kernels, in the names of an operating system without hooks. The first error of
+/// an output is kept, and nothing is written after it.
 pub struct Probe<'m, W> {
     names: Names<'m>,
     out: Writer<W>,
@@ -52,9 +55,10 @@ impl<'m, W: Write> Probe<'m, W> {
         exports: Vec<Exports<W>>,
     ) -> Self {
         let form = options.shape.form();
-        let names = match options.os {
-            TracedOs::Erika2 => Names::Erika2(erika2::Names::new(model, handlers, form)),
-            TracedOs::Osek => Names::Osek(Box::new(osek::Translation::new(model, handlers, form))),
+        let names = if options.os == TracedOs::Osek {
+            Names::Osek(Box::new(osek::Translation::new(model, handlers, form)))
+        } else {
+            Names::Erika2(erika2::Names::new(model, handlers, form))
         };
         Self { names, out: Writer::new(model, options, exports) }
     }

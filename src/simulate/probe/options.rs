@@ -39,6 +39,18 @@ words! {
         /// Any OSEK operating system, with one image for all cores: what its ORTI file names, and nothing
         /// else.
         Osek = "osek",
+        /// A kernel with the hooks of AUTOSAR's ARTI: steps of processes as words of one variable, and
+        /// nothing else.
+        Arti = "arti",
+        /// The same with the timing hooks of MICROSAR.
+        Microsar = "microsar",
+    }
+}
+
+impl TracedOs {
+    /// The kernel itself says what happens, so that there are no accesses to its variables, nor functions.
+    pub fn has_hooks(self) -> bool {
+        matches!(self, Self::Arti | Self::Microsar)
     }
 }
 

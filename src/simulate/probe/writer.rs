@@ -14,10 +14,11 @@ const BUFFER: usize = 1 << 16;
 /// The address of the first variable.
 const FIRST_ADDRESS: u32 = 0x7000_0000;
 
-/// The two exports of a core.
+/// The exports of a core.
 pub struct Exports<W> {
     pub data: W,
-    pub functions: W,
+    /// If functions are traced.
+    pub functions: Option<W>,
 }
 
 /// What was recorded.
@@ -95,7 +96,7 @@ pub struct Writer<W> {
 struct Core<W> {
     tap: Tap,
     data: Export<W>,
-    functions: Export<W>,
+    functions: Option<Export<W>>,
     /// Records so far.
     records: u64,
     /// The time of the last row of its data export.
@@ -142,7 +143,7 @@ impl<W: Write> Writer<W> {
         let core = |(core, exports): (usize, Exports<W>)| Core {
             tap: Tap::new(model, core, options),
             data: Export::new(exports.data, form.data_header),
-            functions: Export::new(exports.functions, form.function_header),
+            functions: exports.functions.map(|out| Export::new(out, form.function_header)),
             records: 0,
             before: options.begin.unsigned_abs(),
         };
@@ -169,7 +170,7 @@ impl<W: Write> Writer<W> {
         }
         for core in &mut self.cores {
             core.data.finish()?;
-            core.functions.finish()?;
+            core.functions.as_mut().map_or(Ok(()), Export::finish)?;
             self.recorded.records += core.records;
         }
         Ok(self.recorded)
@@ -191,9 +192,11 @@ impl<W: Write> Writer<W> {
                 let Core { data, functions, records, .. } = of_core;
                 let time = time.unsigned_abs();
                 self.form.lost_accesses(&mut data.lines, self.most_records, *records, time);
-                self.form.lost_functions(&mut functions.lines, time);
                 data.line_ends()?;
-                functions.line_ends()?;
+                if let Some(functions) = functions {
+                    self.form.lost_functions(&mut functions.lines, time);
+                    functions.line_ends()?;
+                }
                 Ok(None)
             }
         }
@@ -237,7 +240,8 @@ impl<W: Write> Writer<W> {
         let Some(of_core) = self.cores.get_mut(core) else { return Ok(()) };
         let record = (self.most_records, of_core.records);
         of_core.records += 1;
-        self.form.function(&mut of_core.functions.lines, record, time, &name.text, entry);
-        of_core.functions.line_ends()
+        let Some(functions) = &mut of_core.functions else { return Ok(()) };
+        self.form.function(&mut functions.lines, record, time, &name.text, entry);
+        functions.line_ends()
     }
 }
