@@ -175,7 +175,9 @@ extern crate self as btfdb;
 mod fuzz_corpus;
 
 // The interface: descriptions and inputs, readers of formats, ingest, the database, findings.
-pub use crate::description::{CoreDescription, Description, FileList, NameList, Plan, plan};
+pub use crate::description::{
+    CoreDescription, Description, FileList, HookStep, HookVariable, NameList, Plan, plan,
+};
 pub use crate::diagnostics::{Diagnostic, Log, Severity};
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::formats::{

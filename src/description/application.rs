@@ -59,6 +59,9 @@ pub struct CoreFiles {
     /// Name of its control unit, if the recording is of several.
     #[serde(default)]
     pub ecu: Option<String>,
+    /// Its number in the words of hook variables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
     pub orti: Option<SetupFile>,
     pub os_header: Option<SetupFile>,
     pub oil: Vec<SetupFile>,

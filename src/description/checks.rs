@@ -148,6 +148,7 @@ mod tests {
     fn core(name: &str) -> CoreFiles {
         let file = || Some(SetupFile { path: format!("{name}.x"), text: String::new() });
         CoreFiles {
+            id: None,
             name: name.into(),
             ecu: None,
             orti: file(),

@@ -193,6 +193,7 @@ fn named(mut description: Description, base: &Path, over: &Description) -> Resul
         match d.core.iter_mut().find(|c| c.name == core.name) {
             Some(known) => {
                 lay(&mut known.ecu, &core.ecu);
+                known.id = core.id.or(known.id);
                 lay(&mut known.data, &core.data);
                 lay(&mut known.functions, &core.functions);
                 lay(&mut known.orti, &core.orti);

@@ -4,6 +4,7 @@
 mod application;
 mod checks;
 mod detect;
+mod hooks;
 pub mod orti;
 pub mod profile;
 mod recording_toml;
@@ -11,6 +12,7 @@ mod setup;
 
 pub use application::{Application, ApplicationCore};
 pub use detect::{Plan, PlannedInput, plan};
+pub use hooks::{HookEncoding, HookObject, HookSetup, HookStep, HookVariable};
 pub use profile::Profile;
 pub use recording_toml::{CoreDescription, Description, FileList, NameList};
 pub use setup::StoredSetup;

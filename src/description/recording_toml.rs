@@ -1,6 +1,7 @@
 //! `recording.toml`: the keys of a recording and their meaning. Not the files it names.
 
 use super::application::read_file;
+use super::hooks::{HOOKS, HookVariable};
 use super::profile::Profile;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
@@ -15,7 +16,8 @@ use std::path::Path;
 pub struct Description {
     /// Name in the database; the folder's name when absent.
     pub name: Option<String>,
-    /// Mapping profile: `osek`, `erika2`, or the path of a profile. Absent: the recording is not mapped.
+    /// Mapping profile: `osek`, `erika2`, or the path of a profile; `hooks`: the kernel has hook variables.
+    /// Absent: the recording is not mapped.
     pub os: Option<String>,
     /// Functions that are runnables.
     #[serde(default)]
@@ -42,6 +44,9 @@ pub struct Description {
     /// Traced variable name → its path in ORTI.
     #[serde(default)]
     pub aliases: BTreeMap<String, String>,
+    /// Variables into which the kernel writes what happens to its processes, with os = "hooks".
+    #[serde(default)]
+    pub hook_variables: Vec<HookVariable>,
     /// Labels of the recording and their values, to choose it by.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
@@ -58,6 +63,8 @@ pub struct CoreDescription {
     pub name: String,
     /// The control unit that it belongs to, if the recording is of several: each numbers its CPUs from 0.
     pub ecu: Option<String>,
+    /// Its number in the words of hook variables; its place in the list when absent.
+    pub id: Option<u64>,
     /// Data access export.
     pub data: Option<String>,
     /// Function export (CSVFunc or TASKEVENTS).
@@ -153,7 +160,8 @@ impl Default for FileList {
 
 /// All keys, for suggestions.
 const KEYS: &str = "name os runnables signals category1_isrs idle_tasks data_radix data_columns task_functions aliases labels core \
-    ecu data functions orti os_header oil symbols time_offset file";
+    ecu id data functions orti os_header oil symbols time_offset file hook_variables id_mask state_mask core_mask valid_mask \
+    states isr_states_from ids";
 
 impl Description {
     /// Parses the text of a `recording.toml`; `path` is only for messages.
@@ -198,13 +206,20 @@ impl Description {
             NameList::File { file } => Some(file),
             NameList::Names(_) => None,
         });
-        let profile = self.os.as_ref().filter(|os| Profile::shipped(os).is_none());
+        let profile = self.os.as_ref().filter(|os| *os != HOOKS && Profile::shipped(os).is_none());
+        let ids = self.hook_variables.iter().filter_map(HookVariable::ids_file);
         let of_cores = self.core.iter().flat_map(|core| {
             let inputs = core.inputs().map(|(_, file)| file);
             let files = [&core.orti, &core.os_header, &core.symbols].into_iter().flatten();
             inputs.chain(files.chain(core.oil.paths()).map(String::as_str))
         });
-        profile.into_iter().chain(self.oil.paths()).chain(lists).map(String::as_str).chain(of_cores)
+        profile
+            .into_iter()
+            .chain(self.oil.paths())
+            .chain(lists)
+            .map(String::as_str)
+            .chain(of_cores)
+            .chain(ids)
     }
 
     /// What types cannot express: every core once, every file once.

@@ -4,6 +4,7 @@
 use super::application::{Application, ApplicationCore, CoreFiles, SetupFile, read_file};
 use super::checks;
 use super::detect::Plan;
+use super::hooks::{HOOKS, HookSetup, HookVariable};
 use super::profile::{Profile, SHIPPED};
 use super::recording_toml::{Description, FileList, NameList};
 use crate::description::orti::{Finding, Oil, Orti, OsHeader, Symbols};
@@ -33,6 +34,12 @@ pub struct StoredSetup {
     pub aliases: BTreeMap<String, String>,
     /// OIL files of all cores.
     pub oil: Vec<SetupFile>,
+    /// Variables into which the kernel writes what happens to its processes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hook_variables: Vec<HookVariable>,
+    /// The files with the ids in their words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hook_ids: Vec<SetupFile>,
     /// One entry per core, in recording order.
     pub cores: Vec<CoreFiles>,
 }
@@ -56,14 +63,21 @@ impl StoredSetup {
             cores.push(CoreFiles {
                 name: core.name.clone(),
                 ecu: core.ecu.clone(),
+                id: core.id,
                 orti: file(&core.orti)?,
                 os_header: file(&core.os_header)?,
                 oil: files(&core.oil)?,
                 symbols: file(&core.symbols)?,
             });
         }
+        let mut ids: Vec<SetupFile> = Vec::new();
+        for path in d.hook_variables.iter().filter_map(HookVariable::ids_file) {
+            if !ids.iter().any(|file| file.path == path) {
+                ids.push(read_file(&plan.base, path, encoding)?);
+            }
+        }
         let profile = match d.os.as_deref() {
-            Some(os) if Profile::shipped(os).is_none() => {
+            Some(os) if os != HOOKS && Profile::shipped(os).is_none() => {
                 let shipped = SHIPPED.map(|(n, _)| n).join(", ");
                 let hint =
                     format!("'{os}' is neither a shipped mapping profile ({shipped}) nor a readable file");
@@ -80,8 +94,13 @@ impl StoredSetup {
             task_functions: d.task_functions.clone(),
             aliases: d.aliases.clone(),
             oil: files(&d.oil)?,
+            hook_variables: d.hook_variables.clone(),
+            hook_ids: ids,
             cores,
         };
+        if setup.os.as_deref() != Some(HOOKS) && !setup.hook_variables.is_empty() {
+            return Err(Error::input("hook variables are described, and os is not \"hooks\"").at(&plan.base));
+        }
         Ok(setup)
     }
 
@@ -122,7 +141,29 @@ impl StoredSetup {
         None
     }
 
-    /// The input of the mapper, or `None` if the recording is not to be mapped. Adds findings to `log`.
+    /// True if the recording is of a kernel with hook variables.
+    pub fn has_hooks(&self) -> bool {
+        self.os.as_deref() == Some(HOOKS)
+    }
+
+    /// What the words of hook variables mean.
+    ///
+    /// # Errors
+    /// Descriptions that are incomplete or contradict each other; ids that cannot be read.
+    pub fn hooks(&self) -> Result<HookSetup> {
+        HookSetup::new(&self.hook_variables, &self.hook_ids, &self.cores)
+    }
+
+    /// Finds contradictions between description files; adds findings to `log`.
+    ///
+    /// # Errors
+    /// Whatever keeps the recording from being mapped.
+    pub fn check(&self, scale: TimeScale, log: &mut Log) -> Result<()> {
+        if self.has_hooks() { self.hooks().map(drop) } else { self.for_mapping(scale, log).map(drop) }
+    }
+
+    /// The input of the mapper of OSEK, or `None` if the recording is not to be mapped. Adds findings to
+    /// `log`.
     ///
     /// # Errors
     /// A profile that cannot be parsed, or files that contradict each other (an ORTI file of another core).

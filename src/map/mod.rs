@@ -7,6 +7,7 @@
 //! rules are those of `docs/mapping.md`; no library has them.
 
 pub mod grasp;
+pub mod hooks;
 pub mod osek;
 pub mod qnx;
 mod state;

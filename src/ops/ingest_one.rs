@@ -30,6 +30,7 @@ use crate::diagnostics::{Diagnostic, Log, Severity, UNKNOWN_NAME};
 use crate::error::{Error, Result};
 use crate::formats::{Counts, FROM_BEGIN, Gap, Header};
 use crate::map::Mapper;
+use crate::map::hooks::HookMapper;
 use crate::map::osek::OsekMapper;
 use crate::schema::{DiagnosticRow, DiagnosticRows, GapRow, GapRows, SourceRow, SourceRows, tables};
 use crate::store::Transaction;
@@ -138,7 +139,7 @@ pub(super) fn one(
             continued.admit(&mut opened, described.as_ref(), (options, &values), &plan.name)?;
         }
         // Find contradictions between description files before gigabytes are read.
-        (None, Some(setup)) if options.map => drop(setup.for_mapping(scale, &mut log)?),
+        (None, Some(setup)) if options.map => setup.check(scale, &mut log)?,
         (None, _) => {}
     }
     let streams = opened.streams(&values, scale)?;
@@ -169,7 +170,8 @@ pub(super) fn one(
     let setup = match &described {
         Some(setup) => {
             header.os.clone_from(&setup.os);
-            Some(MappingSetup::new(setup.os.as_ref().map(|_| OsekMapper::NAME), setup)?)
+            let mapper = if setup.has_hooks() { HookMapper::NAME } else { OsekMapper::NAME };
+            Some(MappingSetup::new(setup.os.as_ref().map(|_| mapper), setup)?)
         }
         None => {
             let of_format = inputs.iter().find_map(|i| i.ending.setup.as_ref());

@@ -14,6 +14,7 @@ use crate::derive::{Derive, Violations};
 use crate::diagnostics::Log;
 use crate::error::{Error, ErrorKind, Result};
 use crate::map::grasp::{self, GraspMapper};
+use crate::map::hooks::HookMapper;
 use crate::map::osek::OsekMapper;
 use crate::map::qnx::QnxMapper;
 use crate::map::{Gap, Mapper, Recording, SavedState, StoredRows};
@@ -24,8 +25,12 @@ use arrow::array::RecordBatch;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
-pub(super) const MAPPERS: &[MapperEntry] =
-    &[MapperEntry::of::<OsekMapper>(), MapperEntry::of::<QnxMapper>(), MapperEntry::of::<GraspMapper>()];
+pub(super) const MAPPERS: &[MapperEntry] = &[
+    MapperEntry::of::<OsekMapper>(),
+    MapperEntry::of::<HookMapper>(),
+    MapperEntry::of::<QnxMapper>(),
+    MapperEntry::of::<GraspMapper>(),
+];
 
 /// Events that are mapped between two checks for final output.
 const TURN: u64 = 1024;

@@ -166,7 +166,7 @@ const PARTS: [&[&str]; 5] = [
 /// Recordings of this project: folders with a description, and files.
 fn own() -> Vec<PathBuf> {
     let mut all = vec![root().join("demo/recording")];
-    for folder in ["osek", "erika2"] {
+    for folder in ["osek", "erika2", "hooks"] {
         let folders = std::fs::read_dir(root().join("tests/data").join(folder)).unwrap();
         all.extend(folders.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()));
     }

@@ -214,7 +214,7 @@ impl Whole {
 /// The small recordings: those of the rules, and the one that ships with the project.
 fn small() -> Vec<PathBuf> {
     let mut folders = vec![root().join("demo/recording")];
-    for set in ["erika2", "osek"] {
+    for set in ["erika2", "hooks", "osek"] {
         folders.extend(fs::read_dir(root().join("tests/data").join(set)).unwrap().map(|e| e.unwrap().path()));
     }
     folders.sort();

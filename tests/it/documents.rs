@@ -29,7 +29,7 @@ fn document(name: &str) -> String {
 }
 
 /// The letters of the rules in `docs/mapping.md`, one for each section.
-const SECTIONS: &str = "OCATPINGESLHQJ";
+const SECTIONS: &str = "OCATPINGESLHQJW";
 
 /// The codes of rules in a text: a letter of a section and a number.
 fn codes(text: &str) -> impl Iterator<Item = &str> {
@@ -122,7 +122,7 @@ fn what_shows_a_rule_exists() {
             }
         }
     }
-    for set in ["osek", "erika2"] {
+    for set in ["osek", "erika2", "hooks"] {
         for entry in std::fs::read_dir(root().join("tests/data").join(set)).unwrap() {
             let name = format!("{set}/{}", entry.unwrap().file_name().to_string_lossy());
             assert!(recordings.contains(&name), "{name} shows no rule of docs/mapping.md");

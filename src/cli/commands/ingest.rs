@@ -282,6 +282,10 @@ fn core(text: &str) -> Result<CoreDescription> {
         match key.trim() {
             "name" => core.name = value,
             "ecu" => core.ecu = Some(value),
+            "id" => {
+                let number = value.parse();
+                core.id = Some(number.map_err(|_| bad(format!("id '{value}' is no number")))?);
+            }
             "data" => core.data = Some(value),
             "functions" => core.functions = Some(value),
             "orti" => core.orti = Some(value),
@@ -291,7 +295,7 @@ fn core(text: &str) -> Result<CoreDescription> {
             "time_offset" => core.time_offset = Some(value),
             other => {
                 let files = ["data", "functions", "orti", "os_header", "oil", "symbols"];
-                let keys = ["name", "ecu", "time_offset"].into_iter().chain(files);
+                let keys = ["name", "ecu", "id", "time_offset"].into_iter().chain(files);
                 let error = bad(format!("unknown key '{other}'"));
                 return Err(error.hint_near(other, keys, |all| format!("keys are {all}")));
             }

@@ -16,6 +16,7 @@
 //! | `cuts` | does a part of a recording give the same events as the whole? |
 //! | `gaps` | does the mapping survive a gap? |
 //! | `edges` | … and gaps and begins at random places, in the derived tables? |
+//! | `hooks` | are hook variables of the same systems mapped to the same steps of processes? |
 //! | `pieces` | are pieces the whole, and do slices with their state say it? |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
@@ -33,6 +34,7 @@ pub mod cuts;
 mod draft;
 mod edges;
 pub mod gaps;
+mod hooks;
 mod occupancy;
 pub mod oracle;
 mod pieces;

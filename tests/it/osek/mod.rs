@@ -58,7 +58,7 @@ fn data() -> PathBuf {
 /// `osek/isr` and so on, in order.
 fn recordings() -> Vec<String> {
     let mut names = Vec::new();
-    for set in ["erika2", "osek"] {
+    for set in ["erika2", "hooks", "osek"] {
         for entry in std::fs::read_dir(data().join(set)).unwrap() {
             names.push(format!("{set}/{}", entry.unwrap().file_name().to_string_lossy()));
         }

@@ -1,0 +1,125 @@
+//! The bits of a word as a step of a process; what has no meaning is counted. Not what follows from a step
+//! (see `rules`).
+
+use super::words::Word;
+use crate::description::{HookEncoding, HookSetup, HookStep};
+use crate::diagnostics::Severity;
+use std::collections::BTreeMap;
+
+/// A word whose bits have a meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Step {
+    pub time: i64,
+    /// An index into the cores of the recording, and those that words have added.
+    pub core: usize,
+    /// An index into the objects of the setup.
+    pub object: usize,
+    pub what: HookStep,
+}
+
+/// Why a word is no step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Why {
+    /// It lacks the bits that all steps have, or all of its bits are 0.
+    Cleared,
+    State(u64),
+    Id(u64),
+}
+
+pub(super) struct Decoder {
+    variables: Vec<HookEncoding>,
+    /// The number of each core in the words.
+    cores: Vec<u64>,
+    /// By variable.
+    others: BTreeMap<(usize, Why), u64>,
+    /// Cores that only words name.
+    added: Vec<String>,
+}
+
+/// Words are random in a variable that is none: so many kinds of words without a meaning are told one by one.
+const MOST_KINDS: usize = 100;
+
+impl Decoder {
+    pub fn new(setup: &HookSetup) -> Self {
+        let cores = setup.cores.iter().map(|(_, id)| *id).collect();
+        Self { variables: setup.variables.clone(), cores, others: BTreeMap::new(), added: Vec::new() }
+    }
+
+    /// The step that a word says; `None` if it says none. `add_core` gets the name of a core that is not
+    /// described.
+    pub fn step(&mut self, word: &Word, mut add_core: impl FnMut(&str)) -> Option<Step> {
+        let variable = self.variables.get(word.variable)?;
+        let (state, id) = (variable.state.of(word.value), variable.id.of(word.value));
+        let what = variable.steps.get(&state).copied();
+        let why = match what {
+            _ if word.value & variable.valid != variable.valid => Err(Why::Cleared),
+            None if word.value == 0 => Err(Why::Cleared),
+            None => Err(Why::State(state)),
+            Some(what) => {
+                let is_isr = variable.isr_states_from.is_some_and(|from| state >= from);
+                match variable.ids.get(&(is_isr, id)) {
+                    Some(object) => Ok(object.map(|object| (object, what))),
+                    None if variable.others_are_nobody => Ok(None),
+                    None => Err(Why::Id(id)),
+                }
+            }
+        };
+        let (object, what) = match why {
+            Ok(step) => step?,
+            Err(why) => {
+                let is_new = !self.others.contains_key(&(word.variable, why));
+                let why = if is_new && self.others.len() >= MOST_KINDS { Why::State(u64::MAX) } else { why };
+                *self.others.entry((word.variable, why)).or_default() += 1;
+                return None;
+            }
+        };
+        let core = match variable.core.map(|bits| bits.of(word.value)) {
+            None => word.export,
+            Some(number) => self.cores.iter().position(|core| *core == number).unwrap_or_else(|| {
+                let name = format!("Core_{number}");
+                add_core(&name);
+                self.added.push(name);
+                self.cores.push(number);
+                self.cores.len() - 1
+            }),
+        };
+        Some(Step { time: word.time, core, object, what })
+    }
+
+    /// What was found in words that are no steps: severity, code and message.
+    pub fn findings(&self) -> Vec<(Severity, &'static str, String)> {
+        let mut findings = Vec::new();
+        for ((variable, why), count) in &self.others {
+            let name = self.variables.get(*variable).map_or("", |variable| variable.name.as_str());
+            findings.push(match why {
+                Why::Cleared => (
+                    Severity::Info,
+                    "hook-cleared",
+                    format!("{count} writes clear '{name}': they are no steps of a process"),
+                ),
+                Why::State(u64::MAX) => (
+                    Severity::Warning,
+                    "hook-state",
+                    format!("{count} more writes of '{name}' have other states or ids without a meaning"),
+                ),
+                Why::State(state) => (
+                    Severity::Warning,
+                    "hook-state",
+                    format!(
+                        "{count} writes of '{name}' have state {state}, which has no meaning: see 'states'"
+                    ),
+                ),
+                Why::Id(id) => (
+                    Severity::Warning,
+                    "hook-id",
+                    format!("{count} writes of '{name}' have id {id}, which is not in the list of ids"),
+                ),
+            });
+        }
+        for name in &self.added {
+            let message = format!("words name a core that no [[core]] has as its id; it is called '{name}'");
+            findings.push((Severity::Warning, "hook-core", message));
+        }
+        findings
+    }
+}

@@ -1,0 +1,188 @@
+//! Words of hook variables against the events that follow from them, by hand.
+
+use super::*;
+use crate::btf::Event;
+use crate::description::StoredSetup;
+use crate::time::TimeScale;
+use std::fmt::Write as _;
+
+/// Two cores, tasks `T` and `U` of `A`, an ISR `I` of `A`, an idle task; ids as below.
+const IDS: &str = "kind,id,name,core\ntask,0,T,A\ntask,1,U,A\nisr,2,I,A\nidle,3,Idle,A\nnone,4,NOBODY,\n";
+
+/// States of the variable `w`, whose words are 0xSSII: state and id; 0x8000 is the second core.
+const STATES: &str = "states = { 1 = \"activate\", 2 = \"start\", 3 = \"run\", 4 = \"resume\", 5 = \"preempt\", 6 = \"ready\", \
+    7 = \"wait\", 8 = \"release\", 9 = \"terminate\" }";
+
+fn mapper() -> HookMapper {
+    let text = format!(
+        "name = \"w\"\nid_mask = 0xFF\nstate_mask = 0xF00\ncore_mask = 0x8000\nids = \"i\"\n{STATES}\n"
+    );
+    let file = serde_json::json!({ "path": "i", "text": IDS });
+    let setup = serde_json::json!({
+        "os": "hooks", "runnables": [], "signals": [], "category1_isrs": [], "task_functions": {}, "aliases": {}, "oil": [],
+        "hook_variables": [serde_json::to_value(toml::from_str::<toml::Value>(&text).unwrap()).unwrap()],
+        "hook_ids": [file],
+        "cores": [{ "name": "A", "oil": [] }, { "name": "B", "oil": [] }],
+    });
+    let setup: StoredSetup = serde_json::from_value(setup).unwrap();
+    let recording = Recording { begin: 0, end: 1000, time_scale: TimeScale::Ns, gaps: &[] };
+    HookMapper::new(setup, &recording).unwrap()
+}
+
+/// What words at their times become, in short: `!` before events that were not recorded, `?` before an
+/// activation that was not, `=` before what is known, `-` before what is lost.
+fn mapped(words: &[(i64, u64)]) -> String {
+    let mut mapper = mapper();
+    for (time, value) in words {
+        mapper.event(&Word { time: *time, export: 0, variable: 0, value: *value });
+    }
+    let finished = mapper.finish();
+    text(&mapper, &finished)
+}
+
+fn text(mapper: &HookMapper, finished: &Finished<HookMapper>) -> String {
+    let name = |id| mapper.names().text(id);
+    let event = |e: &Event| {
+        let action = e.action.as_str();
+        format!("{} {} {}{} {action}", e.time, name(e.source), name(e.target), e.target_instance)
+    };
+    let mut text = String::new();
+    for output in &finished.outputs {
+        let line = match output {
+            Output::Event(e) => event(e),
+            Output::Closing(e) => format!("!{}", event(e)),
+            Output::Assumed(e) => format!("?{}", event(e)),
+            Output::Known(k) => {
+                format!("={} {}{} {}", k.since, name(k.process.0), k.process.1, k.state.as_str())
+            }
+            Output::Lost { process, time } => format!("-{time} {}{}", name(process.0), process.1),
+            Output::Gap { core, begin, end } => format!("gap {} {begin} {end}", name(*core)),
+            Output::Handler { .. } => String::new(),
+        };
+        writeln!(text, "{line}").unwrap();
+    }
+    for finding in finished.log.entries() {
+        writeln!(text, "{}: {}", finding.code, finding.message).unwrap();
+    }
+    text
+}
+
+fn lines(lines: &[&str]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn activations_number_the_instances_and_the_oldest_one_runs() {
+    let found = mapped(&[(1, 0x100), (2, 0x300), (3, 0x100), (4, 0x900), (5, 0x200), (6, 0x900)]);
+    let expected = [
+        "1 STI_T T0 activate",
+        "2 A T0 start",
+        "3 STI_T T1 activate",
+        "4 A T0 terminate",
+        "5 A T1 start",
+        "6 A T1 terminate",
+    ];
+    assert_eq!(found, lines(&expected));
+}
+
+#[test]
+fn what_gets_the_core_starts_or_goes_on() {
+    let found =
+        mapped(&[(1, 0x100), (2, 0x300), (3, 0x600), (4, 0x300), (5, 0x700), (6, 0x600), (7, 0x8300)]);
+    let expected = [
+        "1 STI_T T0 activate",
+        "2 A T0 start",
+        "3 A T0 preempt",
+        "4 A T0 resume",
+        "5 A T0 wait",
+        "6 A T0 release",
+        "7 B T0 resume",
+    ];
+    assert_eq!(found, lines(&expected));
+}
+
+#[test]
+fn what_leaves_the_core_at_an_instant_does_so_first() {
+    let found = mapped(&[(1, 0x100), (1, 0x200), (2, 0x302), (2, 0x500), (3, 0x902), (3, 0x400)]);
+    let expected = [
+        "1 STI_T T0 activate",
+        "1 A T0 start",
+        "2 A T0 preempt",
+        "2 A I0 start",
+        "3 A I0 terminate",
+        "3 A T0 resume",
+    ];
+    assert_eq!(found, lines(&expected));
+}
+
+#[test]
+fn what_has_begun_before_is_said_to_be_so() {
+    // Whether it starts or goes on is not known; that it runs is.
+    let run = lines(&["?1 STI_T T0 activate", "!1 A T0 start", "=1 T0 running", "2 A T0 terminate"]);
+    assert_eq!(mapped(&[(1, 0x300), (2, 0x900)]), run);
+    let resume = lines(&["?1 STI_T T0 activate", "!1 A T0 start", "!1 A T0 preempt", "1 A T0 resume"]);
+    assert_eq!(mapped(&[(1, 0x400)]), resume);
+    let ready = lines(&["?1 STI_T T0 activate", "!1 A T0 start", "!1 A T0 preempt", "=1 T0 ready"]);
+    assert_eq!(mapped(&[(1, 0x600)]), ready);
+    // The activation of an ISR is not written.
+    assert_eq!(mapped(&[(1, 0x302), (2, 0x902)]), lines(&["1 A I0 start", "2 A I0 terminate"]));
+}
+
+#[test]
+fn lost_writes_are_counted_and_nothing_is_said_in_between() {
+    let found = mapped(&[(1, 0x100), (2, 0x200), (5, 0x400), (6, 0x100), (7, 0x200)]);
+    let expected = [
+        "1 STI_T T0 activate",
+        "2 A T0 start",
+        "-2 T0",
+        "!5 A T0 preempt",
+        "5 A T0 resume",
+        "6 STI_T T1 activate",
+        "-5 T0",
+        "!7 A T0 terminate",
+        "7 A T1 start",
+        "lost-writes: 2 writes of hook variables do not follow from what was written before: others were lost, and nothing is \
+         said of their processes in between",
+    ];
+    assert_eq!(found, lines(&expected));
+}
+
+#[test]
+fn behind_a_gap_all_is_as_at_the_begin() {
+    let mut mapper = mapper();
+    let word = |time, value| Word { time, export: 0, variable: 0, value };
+    for word in [word(1, 0x100), word(2, 0x200), word(3, 0x500), word(4, 0x101)] {
+        mapper.event(&word);
+    }
+    mapper.gap(&Gap { core: Some("A".into()), begin: 10, end: 20 });
+    mapper.event(&word(30, 0x300));
+    let finished = mapper.finish();
+    let expected = [
+        "1 STI_T T0 activate",
+        "2 A T0 start",
+        "3 A T0 preempt",
+        "4 STI_U U0 activate",
+        "-10 T0",
+        "!10 A T0 resume",
+        "!10 A T0 terminate",
+        "-10 U0",
+        "!10 A U0 start",
+        "!10 A U0 terminate",
+        "gap A 10 20",
+        "?30 STI_T T1 activate",
+        "!30 A T1 start",
+        "=30 T1 running",
+    ];
+    assert_eq!(text(&mapper, &finished), lines(&expected));
+}
+
+#[test]
+fn idle_tasks_and_nobody_have_no_events_and_what_is_unknown_is_counted() {
+    let found = mapped(&[(1, 0x303), (2, 0x304), (3, 0), (4, 0x307), (5, 0xF00), (6, 0xF00)]);
+    let expected = [
+        "hook-cleared: 1 writes clear 'w': they are no steps of a process",
+        "hook-state: 2 writes of 'w' have state 15, which has no meaning: see 'states'",
+        "hook-id: 1 writes of 'w' have id 7, which is not in the list of ids",
+    ];
+    assert_eq!(found, lines(&expected));
+}
