@@ -97,43 +97,21 @@ impl VerifyReport {
         }
     }
 
-    /// What writers have begun and not finished; returns the files that have to do with it.
-    fn note_unfinished(&mut self, root: &Path, location: &Location) -> Result<BTreeSet<String>> {
-        let mut files = BTreeSet::new();
-        for name in staging::all(root)? {
-            let Some(is_alive) = staging::is_alive(root, &name) else { continue };
-            let left = Staging::to_look_at(name.clone());
-            let mut pending = vec![format!("remove {name}")];
-            if let Some((commit, is_made)) = publish::begun(location, &left)? {
-                let (verb, paths) = match is_made {
-                    true => ("put away", commit.freed),
-                    false => ("take back", publish::strays(location, &commit)?),
-                };
-                let there: Vec<_> = paths.into_iter().filter(|path| root.join(path).exists()).collect();
-                pending.extend(there.iter().map(|path| format!("{verb} {path}")));
-                files.extend(there);
-            }
-            if is_alive {
-                self.writers += 1;
-            } else {
-                self.pending.extend(pending);
-            }
-        }
-        Ok(files)
-    }
-
     /// Other engines read every Parquet file they find, so that a stray one gives a wrong answer. Writers may
-    /// be at work: first the files, then what has to do with commits in the making, then the newest state. A
+    /// be at work: first the files, then what has to do with commits in the making, then the newest state, and
+    /// once more the commits, because one may have taken files out of that state and not put them away yet. A
     /// file that is of none of them was put away meanwhile, or is a stray one.
     fn note_strays(&mut self, root: &Path, location: &Location) -> Result<()> {
         let mut found = Vec::new();
         list(root, "", &mut found)?;
-        let unfinished = self.note_unfinished(root, location)?;
+        let before = Unfinished::find(root, location)?;
         let expected = expected(&Database::open(location.clone())?)?;
-        found.retain(|path| {
-            !expected.contains(path) && !unfinished.contains(path) && root.join(path).exists()
-        });
+        let now = Unfinished::find(root, location)?;
+        let is_known =
+            |path: &String| [&before.files, &expected, &now.files].iter().any(|files| files.contains(path));
+        found.retain(|path| !is_known(path) && root.join(path).exists());
         self.note_foreign(found);
+        (self.writers, self.pending) = (now.writers, now.pending);
         Ok(())
     }
 
@@ -154,6 +132,43 @@ impl VerifyReport {
             let what = "the file is not part of the database".into();
             self.problems.push(Problem { path: path.into(), what });
         }
+    }
+}
+
+/// What writers have begun and not finished.
+#[derive(Default)]
+struct Unfinished {
+    /// Writers at work.
+    writers: u64,
+    /// What the next writer does for those that are gone.
+    pending: Vec<String>,
+    /// The files that have to do with it.
+    files: BTreeSet<String>,
+}
+
+impl Unfinished {
+    fn find(root: &Path, location: &Location) -> Result<Self> {
+        let mut found = Self::default();
+        for name in staging::all(root)? {
+            let Some(is_alive) = staging::is_alive(root, &name) else { continue };
+            let left = Staging::to_look_at(name.clone());
+            let mut pending = vec![format!("remove {name}")];
+            if let Some((commit, is_made)) = publish::begun(location, &left)? {
+                let (verb, paths) = match is_made {
+                    true => ("put away", commit.freed),
+                    false => ("take back", publish::strays(location, &commit)?),
+                };
+                let there: Vec<_> = paths.into_iter().filter(|path| root.join(path).exists()).collect();
+                pending.extend(there.iter().map(|path| format!("{verb} {path}")));
+                found.files.extend(there);
+            }
+            if is_alive {
+                found.writers += 1;
+            } else {
+                found.pending.extend(pending);
+            }
+        }
+        Ok(found)
     }
 }
 

@@ -1,49 +1,16 @@
 //! The rules that map the words of hook variables to system events (W1 to W9 of docs/mapping.md), word by
 //! word. Not how words are read (see `words`), nor what their bits mean (see `steps`).
 
+use super::process::{Instance, Phase, Process, between, is_entry, is_exit, kind, phase_after, phase_before};
 use super::steps::{Decoder, Step};
 use super::words::Word;
-use crate::btf::{
-    Action, Actor, EntityType, Event, IdleTasks, KnownState, NameId, Names, Note, State as BtfState,
-};
+use crate::btf::{Action, Actor, Event, IdleTasks, KnownState, NameId, Names, Note, State as BtfState};
 use crate::description::{HookObject, HookSetup, HookStep, Profile};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, Result};
 use crate::map::{Gap, MAP_SOURCE, Output};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-/// The state of an instance that has not ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum Phase {
-    Active,
-    Running,
-    Ready,
-    Waiting,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Instance {
-    number: i64,
-    phase: Phase,
-    /// The time of its last word.
-    since: i64,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Process {
-    name: NameId,
-    is_isr: bool,
-    stimulus: NameId,
-    /// The core that it ran on last.
-    core: Option<NameId>,
-    /// The number of its next instance.
-    next: i64,
-    /// Its instances that have not ended, the oldest first: only that one runs.
-    open: VecDeque<Instance>,
-}
 
 /// The state at the end of a recording: of the processes in the order of the description.
 #[derive(Debug, Serialize, Deserialize)]
@@ -418,54 +385,6 @@ impl Rules {
         let number = process.open.front().map_or(0, |first| first.number);
         let target: Actor = (process.name, number);
         Event::new(time, (core, 0), kind(process), target, action, Note::None)
-    }
-}
-
-fn kind(process: &Process) -> EntityType {
-    if process.is_isr { EntityType::Isr } else { EntityType::Task }
-}
-
-fn is_entry(action: Action) -> bool {
-    matches!(action, Action::Start | Action::Resume)
-}
-
-fn is_exit(action: Action) -> bool {
-    matches!(action, Action::Preempt | Action::Wait | Action::Terminate)
-}
-
-fn phase_before(action: Action) -> Phase {
-    match action {
-        Action::Resume => Phase::Ready,
-        Action::Release => Phase::Waiting,
-        Action::Preempt | Action::Wait | Action::Terminate => Phase::Running,
-        _ => Phase::Active,
-    }
-}
-
-/// `None` behind the end.
-fn phase_after(action: Action) -> Option<Phase> {
-    match action {
-        Action::Start | Action::Resume => Some(Phase::Running),
-        Action::Preempt | Action::Release => Some(Phase::Ready),
-        Action::Wait => Some(Phase::Waiting),
-        _ => None,
-    }
-}
-
-/// The actions that lead from one phase to another one.
-fn between(from: Phase, to: Phase) -> &'static [Action] {
-    use Action::{Preempt, Release, Resume, Start, Wait};
-    match (from, to) {
-        (Phase::Active, Phase::Running) => &[Start],
-        (Phase::Active, Phase::Ready) => &[Start, Preempt],
-        (Phase::Active, Phase::Waiting) => &[Start, Wait],
-        (Phase::Ready, Phase::Running) => &[Resume],
-        (Phase::Ready, Phase::Waiting) => &[Resume, Wait],
-        (Phase::Running, Phase::Ready) => &[Preempt],
-        (Phase::Running, Phase::Waiting) => &[Wait],
-        (Phase::Waiting, Phase::Ready) => &[Release],
-        (Phase::Waiting, Phase::Running) => &[Release, Resume],
-        _ => &[],
     }
 }
 
