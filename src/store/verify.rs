@@ -98,9 +98,9 @@ impl VerifyReport {
     }
 
     /// Other engines read every Parquet file they find, so that a stray one gives a wrong answer. Writers may
-    /// be at work: first the files, then what has to do with commits in the making, then the newest state, and
-    /// once more the commits, because one may have taken files out of that state and not put them away yet. A
-    /// file that is of none of them was put away meanwhile, or is a stray one.
+    /// be at work: first the files, then what has to do with commits in the making, then the newest state,
+    /// and once more the commits, because one may have taken files out of that state and not put them away
+    /// yet. A file that is of none of them was put away meanwhile, or is a stray one.
     fn note_strays(&mut self, root: &Path, location: &Location) -> Result<()> {
         let mut found = Vec::new();
         list(root, "", &mut found)?;
