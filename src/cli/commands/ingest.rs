@@ -90,8 +90,8 @@ pub struct IngestArgs {
     /// Time scale of a new database: ns, or ps for finer digits; ps when a BTF input counts so.
     #[arg(long, value_parser = ["ns", "ps"])]
     pub time_scale: Option<String>,
-    /// Mapping profile: osek, erika2, or the path of a profile. Paths of this option, of --core and of --oil
-    /// count from the folder of the recording; for files without one, from the present folder.
+    /// Mapping profile: osek, erika2, hooks, or the path of a profile. Paths of this option, of --core and of
+    /// --oil count from the folder of the recording; for files without one, from the present folder.
     #[arg(long, value_name = "PROFILE")]
     pub os: Option<String>,
     /// A core:

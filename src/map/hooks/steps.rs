@@ -3,7 +3,7 @@
 
 use super::words::Word;
 use crate::description::{HookEncoding, HookSetup, HookStep};
-use crate::diagnostics::Severity;
+use crate::diagnostics::{Severity, UNKNOWN_NAME};
 use std::collections::BTreeMap;
 
 /// A word whose bits have a meaning.
@@ -24,6 +24,8 @@ enum Why {
     Cleared,
     State(u64),
     Id(u64),
+    /// It names one of very many cores that are not described.
+    Core,
 }
 
 pub(super) struct Decoder {
@@ -34,6 +36,8 @@ pub(super) struct Decoder {
     others: BTreeMap<(usize, Why), u64>,
     /// Cores that only words name.
     added: Vec<String>,
+    /// Whether a variable was written.
+    written: Vec<bool>,
 }
 
 /// Words are random in a variable that is none: so many kinds of words without a meaning are told one by one.
@@ -42,12 +46,17 @@ const MOST_KINDS: usize = 100;
 impl Decoder {
     pub fn new(setup: &HookSetup) -> Self {
         let cores = setup.cores.iter().map(|(_, id)| *id).collect();
-        Self { variables: setup.variables.clone(), cores, others: BTreeMap::new(), added: Vec::new() }
+        let variables = setup.variables.clone();
+        let written = vec![false; variables.len()];
+        Self { variables, cores, others: BTreeMap::new(), added: Vec::new(), written }
     }
 
     /// The step that a word says; `None` if it says none. `add_core` gets the name of a core that is not
     /// described.
     pub fn step(&mut self, word: &Word, mut add_core: impl FnMut(&str)) -> Option<Step> {
+        if let Some(written) = self.written.get_mut(word.variable) {
+            *written = true;
+        }
         let variable = self.variables.get(word.variable)?;
         let (state, id) = (variable.state.of(word.value), variable.id.of(word.value));
         let what = variable.steps.get(&state).copied();
@@ -75,13 +84,20 @@ impl Decoder {
         };
         let core = match variable.core.map(|bits| bits.of(word.value)) {
             None => word.export,
-            Some(number) => self.cores.iter().position(|core| *core == number).unwrap_or_else(|| {
-                let name = format!("Core_{number}");
-                add_core(&name);
-                self.added.push(name);
-                self.cores.push(number);
-                self.cores.len() - 1
-            }),
+            Some(number) => match self.cores.iter().position(|core| *core == number) {
+                Some(core) => core,
+                None if self.added.len() >= MOST_KINDS => {
+                    *self.others.entry((word.variable, Why::Core)).or_default() += 1;
+                    return None;
+                }
+                None => {
+                    let name = format!("Core_{number}");
+                    add_core(&name);
+                    self.added.push(name);
+                    self.cores.push(number);
+                    self.cores.len() - 1
+                }
+            },
         };
         Some(Step { time: word.time, core, object, what })
     }
@@ -89,6 +105,10 @@ impl Decoder {
     /// What was found in words that are no steps: severity, code and message.
     pub fn findings(&self) -> Vec<(Severity, &'static str, String)> {
         let mut findings = Vec::new();
+        for (variable, _) in self.variables.iter().zip(&self.written).filter(|(_, written)| !**written) {
+            let message = format!("the recording has no writes of the hook variable '{}'", variable.name);
+            findings.push((Severity::Warning, UNKNOWN_NAME, message));
+        }
         for ((variable, why), count) in &self.others {
             let name = self.variables.get(*variable).map_or("", |variable| variable.name.as_str());
             findings.push(match why {
@@ -108,6 +128,11 @@ impl Decoder {
                     format!(
                         "{count} writes of '{name}' have state {state}, which has no meaning: see 'states'"
                     ),
+                ),
+                Why::Core => (
+                    Severity::Warning,
+                    "hook-core",
+                    format!("{count} writes of '{name}' name yet other cores: is core_mask right?"),
                 ),
                 Why::Id(id) => (
                     Severity::Warning,

@@ -14,9 +14,11 @@ const STATES: &str = "states = { 1 = \"activate\", 2 = \"start\", 3 = \"run\", 4
     7 = \"wait\", 8 = \"release\", 9 = \"terminate\" }";
 
 fn mapper() -> HookMapper {
-    let text = format!(
-        "name = \"w\"\nid_mask = 0xFF\nstate_mask = 0xF00\ncore_mask = 0x8000\nids = \"i\"\n{STATES}\n"
-    );
+    mapper_of("core_mask = 0x8000")
+}
+
+fn mapper_of(core: &str) -> HookMapper {
+    let text = format!("name = \"w\"\nid_mask = 0xFF\nstate_mask = 0xF00\n{core}\nids = \"i\"\n{STATES}\n");
     let file = serde_json::json!({ "path": "i", "text": IDS });
     let setup = serde_json::json!({
         "os": "hooks", "runnables": [], "signals": [], "category1_isrs": [], "task_functions": {}, "aliases": {}, "oil": [],
@@ -185,4 +187,18 @@ fn idle_tasks_and_nobody_have_no_events_and_what_is_unknown_is_counted() {
         "hook-id: 1 writes of 'w' have id 7, which is not in the list of ids",
     ];
     assert_eq!(found, lines(&expected));
+}
+
+#[test]
+fn a_variable_without_writes_and_very_many_cores_are_told() {
+    let none = "unknown-name: the recording has no writes of the hook variable 'w'";
+    assert!(mapped(&[]).contains(none), "{}", mapped(&[]));
+    let mut mapper = mapper_of("core_mask = 0xFFFF0000");
+    for core in 0..300 {
+        mapper.event(&Word { time: 0, export: 0, variable: 0, value: core << 16 | 0x100 });
+    }
+    let finished = mapper.finish();
+    let found = text(&mapper, &finished);
+    // Two of them are described.
+    assert!(found.contains("198 writes of 'w' name yet other cores"), "{found}");
 }
