@@ -190,7 +190,7 @@ fn idle_tasks_and_nobody_have_no_events_and_what_is_unknown_is_counted() {
 }
 
 #[test]
-fn a_variable_without_writes_and_very_many_cores_are_told() {
+fn a_variable_without_writes_and_very_many_cores_are_reported() {
     let none = "unknown-name: the recording has no writes of the hook variable 'w'";
     assert!(mapped(&[]).contains(none), "{}", mapped(&[]));
     let mut mapper = mapper_of("core_mask = 0xFFFF0000");
