@@ -55,6 +55,12 @@ pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[Strin
     if let Some(cause) = damage(error) {
         return Error::database(format!("the database is damaged: {cause}")).hint(VERIFY);
     }
+    if let Some(cause) = temporary_file(error) {
+        return Error::new(ErrorKind::Io, format!("cannot write or read a temporary file: {cause}")).hint(
+            "temporary files are in the folder of TMPDIR, or in /tmp: set TMPDIR to a folder with more space, raise \
+             --memory-limit, or narrow the query",
+        );
+    }
     if let DataFusionError::External(cause) = error.find_root()
         && cause.is::<OutOfOrder>()
     {
@@ -69,9 +75,6 @@ pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[Strin
     }
     match error.find_root() {
         DataFusionError::ResourcesExhausted(what) => return exhausted(what),
-        DataFusionError::IoError(e) => {
-            return Error::new(ErrorKind::Io, format!("cannot run the query: {e}"));
-        }
         DataFusionError::ExecutionJoin(e) if e.is_panic() => return from_panic(&e.to_string()),
         _ => {}
     }
@@ -198,6 +201,12 @@ fn damage(error: &DataFusionError) -> Option<String> {
         _ if e.is::<ParquetError>() || e.is::<object_store::Error>() => Some(e.to_string()),
         _ => None,
     })
+}
+
+/// The cause, when the operating system refused a temporary file. Files of the database are read through the
+/// object store, so that no other error of the operating system comes as itself.
+fn temporary_file(error: &DataFusionError) -> Option<String> {
+    causes(error).find_map(|e| e.downcast_ref::<std::io::Error>()).map(ToString::to_string)
 }
 
 /// The next steps: "did you mean", from what the engine or the catalog knows, and other ways to write it.

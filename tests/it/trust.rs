@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::support::{Bench, copy_dir, root};
+use crate::support::{Bench, Run, copy_dir, root};
 
 /// The first file of a database whose path has a word in it.
 fn file_with(folder: &Path, word: &str) -> PathBuf {
@@ -259,4 +259,19 @@ fn a_command_that_takes_too_much_memory_ends_with_an_error() {
         assert_eq!(run.code, Some(1), "{}", run.all());
         assert!(run.stderr.contains("needs more memory than it may use: 64 MiB"), "{}", run.all());
     }
+}
+
+/// As when the folder is full: what the operating system says, and what to do.
+#[test]
+fn a_temporary_file_that_cannot_be_written_is_said_with_the_next_step() {
+    let bench = demo();
+    let sql = "SELECT max(n) AS n FROM (SELECT row_number() OVER (ORDER BY a.value * b.value % 7919, b.value) AS n \
+               FROM generate_series(1, 3000) AS a, generate_series(1, 300) AS b)";
+    let command = ["query", "t.db", sql, "--memory-limit", "32MiB"];
+    let refused = bench.command().args(command).env("TMPDIR", bench.path().join("gone")).output().unwrap();
+    let run = Run::of(refused, bench.path());
+    assert_eq!(run.code, Some(1), "{}", run.all());
+    assert!(run.stderr.contains("cannot write or read a temporary file: No such file"), "{}", run.all());
+    assert!(run.stderr.contains("set TMPDIR to a folder with more space"), "{}", run.all());
+    assert_eq!(bench.ok(&command).stdout, "n\n900000");
 }
