@@ -16,6 +16,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 
 use super::cast_names::CastNames;
 use super::failure::failed;
+use super::functions::JsonParts;
 use super::optimizer::{self, AssumedOrder, CheckArithmetic, FindAsOfJoins};
 use super::sql::ParseOptions;
 use super::table_functions::Planner;
@@ -57,7 +58,7 @@ pub(super) fn new(threads: usize, memory_limit: Option<u64>, parse: ParseOptions
         environment = environment.with_memory_pool(pool(usize::try_from(limit).unwrap_or(usize::MAX)));
     }
     let state = SessionStateBuilder::new()
-        .with_expr_planners(vec![Arc::new(CastNames)])
+        .with_expr_planners(vec![Arc::new(CastNames), Arc::new(JsonParts)])
         .with_config(config)
         .with_runtime_env(environment.build_arc()?)
         .with_default_features()

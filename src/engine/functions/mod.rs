@@ -4,6 +4,7 @@ mod argument;
 mod checked;
 pub(super) mod exact_sums;
 mod gaps;
+mod json_part;
 mod mode;
 mod shifts;
 mod stddev;
@@ -20,11 +21,12 @@ use crate::store::Database;
 pub(super) use checked::{Checked, CheckedOp, Overflow, is_checked};
 #[cfg(feature = "cluster")]
 pub(super) use gaps::READ_GAPS;
+pub(super) use json_part::JsonParts;
 pub(super) use sum::STATE as SUM_STATE;
 
 /// Functions of one row that need no database.
 pub(super) fn of_rows() -> Vec<ScalarUDF> {
-    let mut functions = vec![argument::argument()];
+    let mut functions = vec![argument::argument(), json_part::json_part()];
     functions.extend(words::words());
     functions
 }
