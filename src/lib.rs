@@ -176,7 +176,7 @@ mod fuzz_corpus;
 
 // The interface: descriptions and inputs, readers of formats, ingest, the database, findings.
 pub use crate::description::{
-    CoreDescription, Description, FileList, HookStep, HookVariable, NameList, Plan, plan,
+    CoreDescription, Description, FileList, HookVariable, NameList, Plan, ProcessStep, plan,
 };
 pub use crate::diagnostics::{Diagnostic, Log, Severity};
 pub use crate::error::{Error, ErrorKind, Result};
@@ -252,6 +252,9 @@ pub mod internals {
         pub use crate::formats::qnx::{Batch, Decoder, Listed, Qnx};
         pub use crate::qnx::{Event, Flavour, Version, arguments, event_name, subject, text};
     }
+    pub mod systemview {
+        pub use crate::formats::systemview::{Descriptions, File, PacketReader};
+    }
     pub mod trace32 {
         pub use crate::formats::trace32::{
             Column, ExportRows, ExportSettings, FUNCTION_KINDS, Gap, Radix, detect_data_layout, parse_data,
@@ -280,10 +283,13 @@ pub mod internals {
     }
 
     // Types for the implementation of a format.
-    pub use crate::formats::{Counts, Disorder, Ending, InputEnd, NotContinued, OpenEnd, RowOrder, TableUse};
+    pub use crate::formats::{
+        Counts, Disorder, Ending, FROM_BEGIN, InputEnd, NamePattern, NotContinued, OpenEnd, RowOrder, Setup,
+        TableUse,
+    };
     pub use crate::input::Chunk;
     pub use crate::names::TextList;
-    pub use crate::schema::{BtfEventRow, BtfEventRows, ProcessInstanceView};
+    pub use crate::schema::{BtfEventRow, BtfEventRows, ProcessInstanceView, TraceEventView};
 
     // The disk as a trait: tests implement one that fails.
     #[cfg(feature = "engine")]

@@ -1,6 +1,8 @@
 //! Turns arguments of the user into recordings: a folder, a `recording.toml`, files whose names have a
-//! meaning (as those of TRACE32 exports), or a trace in one file. Looks at names only, not into files.
+//! meaning (as those of TRACE32 exports), a trace in one file, or in the files of a folder. Looks at names
+//! only, not into files.
 
+use super::folder;
 use super::recording_toml::{CoreDescription, Description, FileList, NameList};
 use crate::encoding::read_text;
 use crate::error::{Error, Result};
@@ -37,9 +39,9 @@ pub struct PlannedInput {
     pub time_offset: Option<String>,
 }
 
-/// One plan per folder, description or trace file; all loose files whose names have a meaning form one more
-/// recording. `over` has the flags of the user, which override every description. `formats` decide on the
-/// meaning of file names; all other files are traces.
+/// One plan per folder, description or trace file, with the files beside it that describe it; all loose files
+/// whose names have a meaning form one more recording. `over` has the flags of the user, which override every
+/// description. `formats` decide on the meaning of file names; all other files are traces.
 ///
 /// # Errors
 /// Files that do not exist; a description that cannot be read; names that contradict each other.
@@ -52,11 +54,7 @@ pub fn plan(
     let mut loose = Vec::new();
     for input in inputs {
         if input.is_dir() {
-            let file = input.join("recording.toml");
-            let described = file.is_file();
-            let description = if described { read(&file)? } else { from_folder(input)? };
-            let outside = if described { outside(&description, input) } else { None };
-            plans.push(Plan { outside, ..named(description, input, over)? });
+            plans.push(of_folder(input, over)?);
         } else if input.extension().is_some_and(|e| e == "toml") {
             let base = input.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
             let description = read(input)?;
@@ -69,19 +67,15 @@ pub fn plan(
         } else if part(formats, input).is_some() {
             loose.push(input.clone());
         } else {
-            let name = over.name.clone().unwrap_or_else(|| trace_name(input));
-            let (idle_tasks, labels) = (over.idle_tasks.clone(), over.labels.clone());
-            let name_given = Some(name.clone());
-            let description = Description { name: name_given, idle_tasks, labels, ..Description::default() };
-            let (file, path) = (input.to_string_lossy().into_owned(), input.clone());
-            plans.push(Plan {
-                name: checked(name)?,
-                description,
-                base: ".".into(),
-                inputs: vec![PlannedInput { name: file, path, part: None, time_offset: None }],
-                outside: None,
-                format: None,
+            let described = |name: &str| FORMATS.iter().find_map(|format| format.description_of(name));
+            let own = input.file_name().and_then(|name| described(name.to_str()?));
+            let siblings = own.map(|pattern| {
+                let files = folder::siblings(input).into_iter().filter(move |name| pattern.fits(name));
+                files.map(|name| input.with_file_name(name))
             });
+            let inputs = std::iter::once(input.clone()).chain(siblings.into_iter().flatten());
+            let inputs = inputs.map(|path| PlannedInput::of_trace(path.to_string_lossy().into_owned(), path));
+            plans.push(of_trace(trace_name(input), inputs.collect(), Path::new("."), over)?);
         }
     }
     if !loose.is_empty() || (inputs.is_empty() && !over.core.is_empty()) {
@@ -122,16 +116,52 @@ fn outside(description: &Description, base: &Path) -> Option<PathBuf> {
     named.next()
 }
 
-fn from_folder(folder: &Path) -> Result<Description> {
+/// A folder with a description, with exports whose names have a meaning, or with the files of one trace.
+fn of_folder(folder: &Path, over: &Description) -> Result<Plan> {
+    let file = folder.join("recording.toml");
+    if file.is_file() {
+        let description = read(&file)?;
+        let outside = outside(&description, folder);
+        return Ok(Plan { outside, ..named(description, folder, over)? });
+    }
+    let cores = exports_of(folder)?;
+    if !cores.is_empty() {
+        return named(Description { core: cores, ..Description::default() }, folder, over);
+    }
+    let files = folder::files_of(folder)?;
+    let trace = FORMATS.iter().map(|format| (*format, format.files_of_folder(&files)));
+    let Some((format, files)) = trace.into_iter().find(|(_, files)| !files.is_empty()) else {
+        return Err(Error::input(format!("'{}' is no recording", folder.display())).hint(
+            "a recording has a recording.toml, exports named CORE_data.csv and CORE_func.csv, or the files of one trace",
+        ));
+    };
+    let inputs = files.into_iter().map(|name| PlannedInput::of_trace(name.clone(), folder.join(name)));
+    let name = folder_name(folder).unwrap_or_else(|| "recording".into());
+    Ok(Plan { format: Some(format), ..of_trace(name, inputs.collect(), folder, over)? })
+}
+
+/// A trace that needs no description.
+fn of_trace(name: String, inputs: Vec<PlannedInput>, base: &Path, over: &Description) -> Result<Plan> {
+    let name = over.name.clone().unwrap_or(name);
+    let (idle_tasks, labels) = (over.idle_tasks.clone(), over.labels.clone());
+    let description = Description { name: Some(name.clone()), idle_tasks, labels, ..Description::default() };
+    Ok(Plan {
+        name: checked(name)?,
+        description,
+        base: base.to_path_buf(),
+        inputs,
+        outside: None,
+        format: None,
+    })
+}
+
+/// The cores whose exports are in a folder; none if there are no exports.
+fn exports_of(folder: &Path) -> Result<Vec<CoreDescription>> {
     let listing = std::fs::read_dir(folder).map_err(|e| Error::io("list", folder, e))?;
     let mut files: Vec<PathBuf> = listing.filter_map(|e| e.ok()).map(|e| e.file_name().into()).collect();
     files.retain(|f| part(FORMATS, f).is_some());
     files.sort();
-    if files.is_empty() {
-        return Err(Error::input(format!("'{}' is no recording", folder.display()))
-            .hint("a recording has a recording.toml, or exports named CORE_data.csv and CORE_func.csv"));
-    }
-    Ok(Description { core: cores_of(&files)?, ..Description::default() })
+    cores_of(&files)
 }
 
 /// The meaning of a file name in one of the formats.
@@ -212,14 +242,24 @@ fn named(mut description: Description, base: &Path, over: &Description) -> Resul
     if inputs.is_empty() {
         return Err(Error::input("the recording names no data and no function export").at(base));
     }
-    let folder = std::fs::canonicalize(base).ok();
-    let folder = folder.as_ref().and_then(|p| p.file_name()).map(|n| n.to_string_lossy().into_owned());
-    let name = d.name.clone().or(folder).unwrap_or_else(|| "recording".into());
+    let name = d.name.clone().or_else(|| folder_name(base)).unwrap_or_else(|| "recording".into());
     let reads = |format: &&&'static dyn TraceFormat| {
         inputs.iter().filter_map(|i| i.part.as_ref()).any(|part| format.info().roles.contains(&part.role))
     };
     let format = FORMATS.iter().find(reads).copied();
     Ok(Plan { name: checked(name)?, description, base: base.to_path_buf(), inputs, outside: None, format })
+}
+
+fn folder_name(folder: &Path) -> Option<String> {
+    let folder = std::fs::canonicalize(folder).ok()?;
+    Some(folder.file_name()?.to_string_lossy().into_owned())
+}
+
+impl PlannedInput {
+    /// A file of a trace.
+    fn of_trace(name: String, path: PathBuf) -> Self {
+        Self { name, path, part: None, time_offset: None }
+    }
 }
 
 fn inputs_of(description: &Description, base: &Path) -> Vec<PlannedInput> {

@@ -30,7 +30,7 @@ pub struct HookVariable {
     pub valid_mask: Option<u64>,
     /// What each state means.
     #[serde(default)]
-    pub states: BTreeMap<String, HookStep>,
+    pub states: BTreeMap<String, ProcessStep>,
     /// From this state on, the id is that of an ISR, in a number space of its own.
     pub isr_states_from: Option<u64>,
     /// A file with the columns kind, id, name, core; or `orti`.
@@ -40,7 +40,7 @@ pub struct HookVariable {
 /// What happens to a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum HookStep {
+pub enum ProcessStep {
     /// It is activated.
     Activate,
     /// It runs for the first time.
@@ -129,7 +129,7 @@ pub struct HookEncoding {
     pub core: Option<Bits>,
     /// Bits that each word has.
     pub valid: u64,
-    pub steps: BTreeMap<u64, HookStep>,
+    pub steps: BTreeMap<u64, ProcessStep>,
     /// The states from which on the id is that of an ISR; `None` if tasks and ISRs have one number space.
     pub isr_states_from: Option<u64>,
     /// By number space (true: that of ISRs) and id: an index of [`HookSetup::objects`], or `None` for what is
@@ -360,7 +360,7 @@ mod tests {
         let word = 0x0001_9002;
         assert_eq!((encoding.id.of(word), encoding.state.of(word)), (1, 16));
         assert_eq!((encoding.core.unwrap().of(word), encoding.valid), (2, 0x8000));
-        assert_eq!((encoding.steps[&1], encoding.steps[&16]), (HookStep::Run, HookStep::Start));
+        assert_eq!((encoding.steps[&1], encoding.steps[&16]), (ProcessStep::Run, ProcessStep::Start));
         assert_eq!(hooks.objects[encoding.ids[&(false, 1)].unwrap()].name, "I");
         assert_eq!(hooks.cores, [("A".to_owned(), 0), ("B".to_owned(), 1)]);
     }

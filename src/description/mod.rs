@@ -4,15 +4,18 @@
 mod application;
 mod checks;
 mod detect;
+mod folder;
 mod hooks;
 pub mod orti;
 pub mod profile;
 mod recording_toml;
+mod scheduler;
 mod setup;
 
 pub use application::{Application, ApplicationCore};
 pub use detect::{Plan, PlannedInput, plan};
-pub use hooks::{HookEncoding, HookObject, HookSetup, HookStep, HookVariable};
+pub use hooks::{HookEncoding, HookObject, HookSetup, HookVariable, ProcessStep};
 pub use profile::Profile;
 pub use recording_toml::{CoreDescription, Description, FileList, NameList};
+pub use scheduler::{Meaning, SchedulerProfile, Side};
 pub use setup::StoredSetup;

@@ -94,12 +94,42 @@ pub trait TraceFormat: Debug + Sync {
         None
     }
 
+    /// The files of a folder that are one recording of this format, in the order in which they are read.
+    /// `names`: all files of the folder by their paths in it, sorted, with `/` between folders. None: it is
+    /// no recording.
+    fn files_of_folder(&self, _names: &[String]) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// How the files are called that describe a trace file of this name, if they lie beside it: they are read
+    /// with it.
+    fn description_of(&self, _file_name: &str) -> Option<NamePattern> {
+        None
+    }
+
     /// Opens a recording: looks at its first bytes, reads metadata if there are any, and makes a reader for
     /// every input with rows.
     ///
     /// # Errors
     /// Input of another format than stated; options that do not fit.
     fn open(&self, inputs: Vec<Input>, settings: &Settings<'_>) -> Result<Vec<Stream>>;
+}
+
+/// How files are called that describe others, in lower case; capital letters do not matter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamePattern {
+    /// How the name begins.
+    pub begin: &'static str,
+    /// How it ends.
+    pub end: &'static str,
+}
+
+impl NamePattern {
+    /// Whether a file is called so.
+    pub fn fits(&self, file_name: &str) -> bool {
+        let name = file_name.to_ascii_lowercase();
+        name.strip_prefix(self.begin).is_some_and(|rest| rest.ends_with(self.end))
+    }
 }
 
 /// How certain a format is of an input; the greatest one wins, and among equals the first format of the list.

@@ -31,16 +31,18 @@ mod ends;
 mod format;
 pub mod grasp;
 mod lines;
+mod payload;
 pub mod qnx;
 mod reader;
 mod reorder;
+pub mod systemview;
 mod text;
 pub mod trace32;
 
 pub use ends::{InputEnd, OpenEnd};
 pub use format::{
-    Confidence, Disorder, FormatInfo, Input, NotContinued, Part, RowOrder, Settings, Stream, TableUse,
-    TraceFormat,
+    Confidence, Disorder, FormatInfo, Input, NamePattern, NotContinued, Part, RowOrder, Settings, Stream,
+    TableUse, TraceFormat,
 };
 pub use lines::RowLines;
 pub use reader::{
@@ -50,7 +52,8 @@ pub use reader::{
 pub(crate) use reorder::Reorder;
 
 /// Every trace format, in the order of the help.
-pub const FORMATS: &[&dyn TraceFormat] = &[&trace32::Trace32, &btf::Btf, &qnx::Qnx, &grasp::Grasp];
+pub const FORMATS: &[&dyn TraceFormat] =
+    &[&trace32::Trace32, &btf::Btf, &qnx::Qnx, &grasp::Grasp, &systemview::SystemView];
 
 /// The counts of the lines of a chunk or a file. `lines == rows + gaps + rejected + skipped`, always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -244,6 +244,8 @@ pub struct Ending {
     pub source_format: &'static str,
     /// The input has records, not lines.
     pub counts_records: bool,
+    /// The input describes others, and has no events of its own.
+    pub describes: bool,
     /// Its metadata.
     pub header: Header,
     /// How the recording is mapped; `None` if the description says that, or if nothing is mapped.

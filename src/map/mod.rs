@@ -8,10 +8,15 @@
 
 pub mod grasp;
 pub mod hooks;
+mod merged;
 pub mod osek;
+mod process;
+mod processes;
 pub mod qnx;
+pub mod scheduler;
 mod state;
 mod streams;
+pub mod task_events;
 
 pub use state::SavedState;
 

@@ -120,16 +120,6 @@ pub(super) fn one(
     // A recording of software events is mapped according to its description.
     let is_of_software = SOFTWARE_EVENTS.iter().any(|table| format.info().fills(table));
     let described = is_of_software.then(|| StoredSetup::read(plan, options.encoding)).transpose()?;
-    if options.map && continued.is_none() && described.as_ref().is_some_and(|setup| setup.os.is_none()) {
-        log.push(Diagnostic {
-            source: name.to_owned(),
-            line: None,
-            severity: Severity::Info,
-            code: NOT_MAPPED,
-            message: NOT_MAPPED_WHY.to_owned(),
-            text: String::new(),
-        });
-    }
     let values = match &continued {
         Some(continued) => continued.options(&plan.description, &options.of_formats),
         None => plan.description.options_under(&options.of_formats),
@@ -167,16 +157,25 @@ pub(super) fn one(
     gaps.extend(uncovered(&tables, name, ends.extents(), &gaps, &mut log)?);
     write_gaps(&mut tables, name, gaps)?;
     let mut header = Header::default();
+    let of_format = inputs.iter().find_map(|input| input.ending.setup.as_ref());
     let setup = match &described {
         Some(setup) => {
             header.os.clone_from(&setup.os);
-            let mapper = if setup.has_hooks() { HookMapper::NAME } else { OsekMapper::NAME };
-            Some(MappingSetup::new(setup.os.as_ref().map(|_| mapper), setup)?)
+            let by_os = if setup.has_hooks() { HookMapper::NAME } else { OsekMapper::NAME };
+            let mapper = setup.os.as_ref().map(|_| by_os).or(of_format.map(|setup| setup.mapper));
+            if options.map && continued.is_none() && mapper.is_none() {
+                log.push(Diagnostic {
+                    source: name.to_owned(),
+                    line: None,
+                    severity: Severity::Info,
+                    code: NOT_MAPPED,
+                    message: NOT_MAPPED_WHY.to_owned(),
+                    text: String::new(),
+                });
+            }
+            Some(MappingSetup::new(mapper, setup)?)
         }
-        None => {
-            let of_format = inputs.iter().find_map(|i| i.ending.setup.as_ref());
-            of_format.map(|setup| MappingSetup::new(Some(setup.mapper), &setup.settings)).transpose()?
-        }
+        None => of_format.map(|setup| MappingSetup::new(Some(setup.mapper), &setup.settings)).transpose()?,
     };
     let mut kept = Vec::new();
     match (&continued, setup) {

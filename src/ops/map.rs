@@ -17,6 +17,8 @@ use crate::map::grasp::{self, GraspMapper};
 use crate::map::hooks::HookMapper;
 use crate::map::osek::OsekMapper;
 use crate::map::qnx::QnxMapper;
+use crate::map::scheduler::SchedulerMapper;
+use crate::map::task_events::TaskEventMapper;
 use crate::map::{Gap, Mapper, Recording, SavedState, StoredRows};
 use crate::pipeline::Pipeline;
 use crate::schema::{GapView, TABLES, TableSpec, tables};
@@ -30,6 +32,8 @@ pub(super) const MAPPERS: &[MapperEntry] = &[
     MapperEntry::of::<HookMapper>(),
     MapperEntry::of::<QnxMapper>(),
     MapperEntry::of::<GraspMapper>(),
+    MapperEntry::of::<SchedulerMapper>(),
+    MapperEntry::of::<TaskEventMapper>(),
 ];
 
 /// Events that are mapped between two checks for final output.

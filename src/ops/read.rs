@@ -123,7 +123,7 @@ fn read(stream: Stream, target: Target<'_>, threads: usize, control: &Control) -
         refuse_times(&out.log, out.counts, &input.path, locked(target.tx)?.time_scale())?;
         let ending = ending?;
         out.note_end();
-        if out.counts.rows == 0 {
+        if out.counts.rows == 0 && !ending.describes {
             out.find(None, Severity::Warning, "no-events", target.format.info().no_events);
         }
         let Output { mut log, counts, mut gaps, .. } = out;

@@ -29,7 +29,7 @@ fn document(name: &str) -> String {
 }
 
 /// The letters of the rules in `docs/mapping.md`, one for each section.
-const SECTIONS: &str = "OCATPINGESLHQJW";
+const SECTIONS: &str = "OCATPINGESLHQJWKD";
 
 /// The codes of rules in a text: a letter of a section and a number.
 fn codes(text: &str) -> impl Iterator<Item = &str> {

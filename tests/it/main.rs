@@ -55,6 +55,7 @@ mod shell;
 mod simulated;
 mod support;
 #[cfg(unix)]
+mod systemview;
 mod terminal;
 mod tidy;
 mod tour;

@@ -24,7 +24,7 @@ from writers import written
 
 INPUTS = ["demo/recording", "tests/data/btf/library.btf", "tests/data/btf/gaps.btf", "tests/data/btf/words.btf",
           "tests/data/grasp/control.grasp", "tests/data/qnx/services.txt", "tests/data/erika2/events",
-          "tests/data/erika2/resources", "tests/data/erika2/remote_calls"]
+          "tests/data/erika2/resources", "tests/data/erika2/remote_calls", "tests/data/systemview/motor"]
 
 
 def make(btfdb, folder):

@@ -188,7 +188,15 @@ impl Reader for KernelTraceReader {
         let counts_records = matches!(self.events, Events::Records(_));
         let source_format = self.events.account(out);
         let backwards = out.log.count_of("time-jump");
-        Ok(Ending { source_format, counts_records, header, setup: Some(setup), end: None, backwards })
+        Ok(Ending {
+            source_format,
+            counts_records,
+            header,
+            setup: Some(setup),
+            end: None,
+            backwards,
+            describes: false,
+        })
     }
 }
 

@@ -9,11 +9,12 @@ use crate::diagnostics::Severity;
 use crate::error::{Error, Result};
 use crate::formats::{
     Confidence, Disorder, Ending, FormatInfo, Input, InputEnd, Output, Part, Reader, RowOrder, Rows,
-    Settings, Stream, TableUse, TraceFormat,
+    Settings, Setup, Stream, TableUse, TraceFormat,
 };
 use crate::input::Chunk;
 use crate::options::{OptionSpec, Word};
 use crate::schema::tables;
+use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -65,14 +66,16 @@ impl TraceFormat for Trace32 {
         if probe(head).is_some() { Confidence::Weak } else { Confidence::None }
     }
 
-    /// `core0_data.csv` has the data accesses of `core0`; also with `.txt`, and compressed.
+    /// `core0_data.csv` has the data accesses of `core0`, `core0_func.csv` its functions, and
+    /// `core0_taskevents.csv` its task events; also with `.txt`, and compressed.
     fn part(&self, file_name: &str) -> Option<Part> {
         let name = file_name;
         let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
         let stem = name.strip_suffix(".csv").or_else(|| name.strip_suffix(".txt"))?;
         let part = |core: &str, role| Part { core: core.to_owned(), role };
         let data = stem.strip_suffix("_data").map(|core| part(core, DATA));
-        data.or_else(|| stem.strip_suffix("_func").map(|core| part(core, FUNCTIONS)))
+        let functions = ["_func", "_taskevents"].iter().find_map(|end| stem.strip_suffix(end));
+        data.or_else(|| functions.map(|core| part(core, FUNCTIONS)))
     }
 
     fn open(&self, inputs: Vec<Input>, settings: &Settings<'_>) -> Result<Vec<Stream>> {
@@ -197,6 +200,9 @@ impl Reader for ExportReader {
             Kind::Functions => "trace32-functions",
             Kind::TaskEvents => "trace32-task-events",
         };
-        Ok(Ending { source_format, end: Some(end), ..Ending::default() })
+        // What its rows mean needs no description.
+        let is_of_tasks = self.kind == Kind::TaskEvents;
+        let setup = is_of_tasks.then_some(Setup { mapper: "task-events", settings: Value::Null });
+        Ok(Ending { source_format, setup, end: Some(end), ..Ending::default() })
     }
 }

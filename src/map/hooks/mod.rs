@@ -2,7 +2,6 @@
 //! so that there are few rules (W1 to W9 of docs/mapping.md). Not what a word is made of (see
 //! `description::hooks`).
 
-mod process;
 mod rules;
 mod steps;
 #[cfg(test)]

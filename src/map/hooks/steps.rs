@@ -2,7 +2,7 @@
 //! (see `rules`).
 
 use super::words::Word;
-use crate::description::{HookEncoding, HookSetup, HookStep};
+use crate::description::{HookEncoding, HookSetup, ProcessStep};
 use crate::diagnostics::{Severity, UNKNOWN_NAME};
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(super) struct Step {
     pub core: usize,
     /// An index into the objects of the setup.
     pub object: usize,
-    pub what: HookStep,
+    pub what: ProcessStep,
 }
 
 /// Why a word is no step.

@@ -2,7 +2,7 @@
 //! exports, then of the writes. Not what they mean (see `rules`).
 
 use crate::error::Result;
-use crate::map::StoredRows;
+use crate::map::{StoredRows, merged};
 use crate::names::Memo;
 use crate::schema::{tables, view};
 use arrow::array::RecordBatch;
@@ -30,32 +30,15 @@ pub(super) fn in_order(
     rows: &impl StoredRows,
     exports: &[String],
     variables: &Arc<[String]>,
-    mut take: impl FnMut(&Word) -> Result<ControlFlow<()>>,
+    take: impl FnMut(&Word) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
     let mut streams = Vec::new();
     for (export, name) in exports.iter().enumerate() {
         let (variables, mut numbers) = (Arc::clone(variables), Memo::default());
         let decode = move |batch: RecordBatch| words_of(&batch, export, &variables, &mut numbers);
-        let blocks = rows.read(tables::DATA_EVENT, Some(name.clone()), Accesses::COLUMNS, decode);
-        streams.push(Stream { blocks, block: Vec::new().into_iter(), next: None });
+        streams.push(rows.read(tables::DATA_EVENT, Some(name.clone()), Accesses::COLUMNS, decode));
     }
-    for stream in &mut streams {
-        stream.advance()?;
-    }
-    // A word of a later export is not before one of an earlier export at the same time.
-    while let Some(first) = streams
-        .iter_mut()
-        .filter(|stream| stream.next.is_some())
-        .min_by_key(|stream| stream.next.map(|word| (word.time, word.export)))
-    {
-        if let Some(word) = first.next
-            && take(&word)?.is_break()
-        {
-            break;
-        }
-        first.advance()?;
-    }
-    Ok(())
+    merged::in_order(streams, |word| word.time, take)
 }
 
 /// The words in a batch.
@@ -81,22 +64,4 @@ fn words_of(
         }
     }
     Ok(words)
-}
-
-struct Stream<B> {
-    blocks: B,
-    block: std::vec::IntoIter<Word>,
-    next: Option<Word>,
-}
-
-impl<B: Iterator<Item = Result<Vec<Word>>>> Stream<B> {
-    fn advance(&mut self) -> Result<()> {
-        self.next = self.block.next();
-        while self.next.is_none() {
-            let Some(block) = self.blocks.next() else { return Ok(()) };
-            self.block = block?.into_iter();
-            self.next = self.block.next();
-        }
-        Ok(())
-    }
 }

@@ -12,6 +12,7 @@ mod qnx;
 mod requirements;
 mod sql_file;
 mod stored;
+mod systemview;
 mod times;
 mod trace32;
 
@@ -25,6 +26,7 @@ pub use qnx::{qnx_kev, qnx_listing};
 pub use requirements::{chains_toml, requirements_toml};
 pub use sql_file::sql_file;
 pub use stored::{ends_json, log, setup_json};
+pub use systemview::systemview;
 pub use times::times;
 pub use trace32::{trace32_data, trace32_functions};
 
@@ -34,7 +36,7 @@ use std::path::Path;
 pub type Check = fn(&[u8]);
 
 /// The checks by the name of their fuzz target, which is also their folder of seeds.
-pub const CHECKS: [(&str, Check); 23] = [
+pub const CHECKS: [(&str, Check); 24] = [
     ("btf", btf),
     ("chains_toml", chains_toml),
     ("ends_json", ends_json),
@@ -55,6 +57,7 @@ pub const CHECKS: [(&str, Check); 23] = [
     ("simulation", simulation),
     ("sql_file", sql_file),
     ("symbols", symbols),
+    ("systemview", systemview),
     ("times", times),
     ("trace32_data", trace32_data),
     ("trace32_functions", trace32_functions),

@@ -1,7 +1,7 @@
 //! A process and its instances that have not ended, and the actions that lead from one state to another. Not
-//! what follows from a word (see `rules`).
+//! how they are applied (see `processes`).
 
-use crate::btf::{Action, EntityType, NameId};
+use crate::btf::{Action, Actor, EntityType, NameId};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -19,8 +19,11 @@ pub(super) enum Phase {
 pub(super) struct Instance {
     pub number: i64,
     pub phase: Phase,
-    /// The time of its last word.
+    /// The time of its last step.
     pub since: i64,
+    /// Its runnables that have not ended, each called by the one before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runnables: Vec<Actor>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,0 +1,340 @@
+//! Events of a scheduler against the system events that follow from them, by hand.
+
+use super::occurrences::{Named, What};
+use super::*;
+use crate::btf::Event;
+use crate::description::Side;
+use crate::time::TimeScale;
+use What::{
+    Addresses, Block, Create, End, Idle, IsrBegin, IsrEnd, IsrEndToScheduler, Mark, Ready, Reorder, Run, Stop,
+};
+
+/// Either an event on a CPU, or a gap of the first CPU.
+enum At {
+    Event(i64, i64, What),
+    Gap(i64, i64),
+}
+
+fn on(time: i64, what: What) -> At {
+    At::Event(time, 0, what)
+}
+
+fn named(task: u64, name: &str) -> At {
+    At::Event(0, 0, What::Task { task, name: name.into(), priority: Some(5) })
+}
+
+/// What events become, in short: `!` before events that were not recorded, `?` before an activation that was
+/// not, `=` before what is known, `-` before what is lost.
+fn mapped(events: &[At], endless: &[&str]) -> Vec<String> {
+    let settings = Settings {
+        profile: "systemview".into(),
+        endless: endless.iter().map(|pattern| (*pattern).to_owned()).collect(),
+    };
+    let recording = Recording { begin: 0, end: 100, time_scale: TimeScale::Ns, gaps: &[] };
+    let mut mapper = SchedulerMapper::new(settings, &recording).unwrap();
+    for pass in 0..=SchedulerMapper::LOOK_AHEADS {
+        for at in events {
+            match at {
+                At::Event(time, cpu, what) => {
+                    let occurrence = Occurrence { time: *time, cpu: *cpu, what: what.clone() };
+                    match pass < SchedulerMapper::LOOK_AHEADS {
+                        true => drop(mapper.look_ahead(pass, &occurrence)),
+                        false => mapper.event(&occurrence),
+                    }
+                }
+                At::Gap(begin, end) => {
+                    let gap = Gap { core: Some("Core_0".into()), begin: *begin, end: *end };
+                    match pass < SchedulerMapper::LOOK_AHEADS {
+                        true => mapper.look_ahead_gap(pass, &gap),
+                        false => mapper.gap(&gap),
+                    }
+                }
+            }
+        }
+        if pass < SchedulerMapper::LOOK_AHEADS {
+            mapper.end_look_ahead(pass);
+        }
+    }
+    let finished = mapper.finish();
+    let name = |id| mapper.names().text(id);
+    let event = |e: &Event| {
+        let (source, target, action) = (name(e.source), name(e.target), e.action.as_str());
+        format!("{} {source} {target}{} {action}", e.time, e.target_instance)
+    };
+    let output = |output: &Output| match output {
+        Output::Event(e) => event(e),
+        Output::Closing(e) => format!("!{}", event(e)),
+        Output::Assumed(e) => format!("?{}", event(e)),
+        Output::Known(k) => format!("={} {}{} {}", k.since, name(k.process.0), k.process.1, k.state.as_str()),
+        Output::Lost { process, time } => format!("-{time} {}{}", name(process.0), process.1),
+        Output::Gap { core, begin, end } => format!("gap {} {begin} {end}", name(*core)),
+        Output::Handler { .. } => String::new(),
+    };
+    let found = finished.log.entries().iter().map(|finding| format!("{}: {}", finding.code, finding.message));
+    finished.outputs.iter().map(output).chain(found).collect()
+}
+
+/// Without what BTF alone needs, and what is known.
+fn events(all: &[At], endless: &[&str]) -> Vec<String> {
+    let mut lines = mapped(all, endless);
+    lines.retain(|line| !line.starts_with(['!', '?', '=']));
+    lines
+}
+
+#[test]
+fn a_task_that_loses_its_cpu_waits_if_it_becomes_ready_next() {
+    let all = [
+        on(1, Create(1)),
+        on(2, Create(2)),
+        on(3, Run(1)),
+        on(4, Run(2)),
+        on(5, Run(1)),
+        on(6, Run(2)),
+        on(7, Ready(1)),
+        on(8, Run(1)),
+        on(9, Idle),
+        on(10, End(2)),
+    ];
+    let expected = [
+        "1 STI_task_1 task_10 activate",
+        "2 STI_task_2 task_20 activate",
+        "3 Core_0 task_10 start",
+        "4 Core_0 task_10 preempt",
+        "4 Core_0 task_20 start",
+        "5 Core_0 task_20 preempt",
+        "5 Core_0 task_10 resume",
+        "6 Core_0 task_10 wait",
+        "6 Core_0 task_20 resume",
+        "7 Core_0 task_10 release",
+        "8 Core_0 task_20 preempt",
+        "-8 task_20",
+        "8 Core_0 task_10 resume",
+        "9 Core_0 task_10 wait",
+    ];
+    assert_eq!(events(&all, &[]), expected, "nothing is told of task 2 after it lost its CPU but its end");
+}
+
+#[test]
+fn names_are_those_of_their_time_and_of_one_task_each() {
+    let all = [
+        on(1, Ready(1)),
+        on(2, Run(1)),
+        named(1, "A b"),
+        named(2, "A b"),
+        on(3, Run(2)),
+        on(4, End(2)),
+        named(2, "C"),
+        on(5, Run(2)),
+        At::Event(6, 1, IsrBegin(3)),
+        At::Event(7, 1, IsrEnd),
+        on(8, IsrBegin(3)),
+        on(9, What::IsrNames(vec![(3, "Tick".into())])),
+    ];
+    let found = mapped(&all, &[]).join("\n");
+    for line in
+        ["=1 A_b0 ready", "=3 A_b_20", "=5 C0 running", "6 Core_1 Tick_10 start", "8 Core_0 Tick_00 start"]
+    {
+        assert!(found.contains(line), "{line}\n{found}");
+    }
+}
+
+#[test]
+fn a_job_of_an_endless_task_ends_where_it_waits() {
+    let all = [
+        named(1, "Main"),
+        on(1, Ready(1)),
+        on(2, Run(1)),
+        on(3, Idle),
+        on(4, Ready(1)),
+        on(5, Ready(1)),
+        on(6, Run(1)),
+        on(7, Block(1)),
+        on(8, Run(2)),
+    ];
+    let expected = [
+        "1 STI_Main Main0 activate",
+        "2 Core_0 Main0 start",
+        "3 Core_0 Main0 terminate",
+        "4 STI_Main Main1 activate",
+        "6 Core_0 Main1 start",
+        "7 Core_0 Main1 terminate",
+    ];
+    assert_eq!(events(&all, &["*"]), expected);
+    let lives = events(&all, &["*", "!Main"]).join("\n");
+    assert!(lives.contains("3 Core_0 Main0 wait\n4 Core_0 Main0 release\n6 Core_0 Main0 resume"), "{lives}");
+}
+
+#[test]
+fn a_change_of_priority_is_no_release() {
+    let address = |ready_is| Reorder { task: Named::Address(0x104), ready_is };
+    let inherits = [
+        on(0, Addresses { base: 0x100, shift: 2 }),
+        on(1, Create(1)),
+        on(2, Run(1)),
+        on(3, Run(2)),
+        on(4, Ready(1)),
+        on(4, address(Side::Before)),
+        on(5, Run(1)),
+        on(6, Run(2)),
+        on(7, address(Side::Behind)),
+        on(8, Ready(1)),
+        on(9, Run(1)),
+    ];
+    let found = events(&inherits, &[]).join("\n");
+    assert!(
+        found.contains("3 Core_0 task_10 preempt") && found.contains("6 Core_0 task_10 preempt"),
+        "{found}"
+    );
+    assert!(!found.contains("wait"), "{found}");
+    // Elsewhere, it is one.
+    let mut others = inherits;
+    others[5] = At::Event(4, 1, address(Side::Before));
+    others[8] = on(7, Reorder { task: Named::Number(2), ready_is: Side::Behind });
+    let found = events(&others, &[]).join("\n");
+    assert!(found.contains("3 Core_0 task_10 wait") && found.contains("6 Core_0 task_10 wait"), "{found}");
+}
+
+#[test]
+fn isrs_interrupt_nest_and_give_the_cpu_back() {
+    let all = [
+        on(1, Create(1)),
+        on(2, Run(1)),
+        on(3, IsrBegin(1)),
+        on(4, IsrBegin(2)),
+        on(5, IsrEnd),
+        on(6, IsrEnd),
+        on(7, IsrBegin(1)),
+        on(8, IsrEndToScheduler),
+        on(9, Run(1)),
+        on(10, IsrBegin(1)),
+        on(11, IsrEndToScheduler),
+        on(12, Idle),
+        on(13, Ready(1)),
+        on(14, Run(1)),
+        on(15, IsrBegin(1)),
+        on(16, Ready(1)),
+        on(17, Run(1)),
+        on(18, IsrEnd),
+    ];
+    let expected = [
+        "1 STI_task_1 task_10 activate",
+        "2 Core_0 task_10 start",
+        "3 Core_0 task_10 preempt",
+        "3 Core_0 ISR_10 start",
+        "4 Core_0 ISR_10 preempt",
+        "4 Core_0 ISR_20 start",
+        "5 Core_0 ISR_20 terminate",
+        "5 Core_0 ISR_10 resume",
+        "6 Core_0 ISR_10 terminate",
+        "6 Core_0 task_10 resume",
+        "7 Core_0 task_10 preempt",
+        "7 Core_0 ISR_11 start",
+        "8 Core_0 ISR_11 terminate",
+        "9 Core_0 task_10 resume",
+        // It waits: the ISR is the one by which it gives its CPU back.
+        "10 Core_0 task_10 wait",
+        "10 Core_0 ISR_12 start",
+        "11 Core_0 ISR_12 terminate",
+        "13 Core_0 task_10 release",
+        "14 Core_0 task_10 resume",
+        // It has its CPU still: it did not wait.
+        "15 Core_0 task_10 preempt",
+        "15 Core_0 ISR_13 start",
+        "17 Core_0 ISR_13 terminate",
+        "17 Core_0 task_10 resume",
+        "isr-without-begin: 1 ISRs end that did not begin",
+        "isr-without-end: 1 ISRs do not end: they are over when the scheduler acts",
+    ];
+    assert_eq!(events(&all, &[]), expected);
+}
+
+#[test]
+fn tasks_move_from_cpu_to_cpu() {
+    let all = [
+        on(1, Create(1)),
+        on(2, Run(1)),
+        At::Event(3, 1, Run(1)),
+        on(4, Run(2)),
+        At::Event(5, 1, Stop),
+        on(6, Ready(1)),
+        on(7, Run(1)),
+    ];
+    let found = mapped(&all, &[]).join("\n");
+    let expected = [
+        "2 Core_0 task_10 start\n3 Core_0 task_10 preempt\n3 Core_1 task_10 resume",
+        "5 Core_1 task_10 wait\n6 Core_1 task_10 release",
+        "7 Core_0 task_10 resume",
+    ];
+    for lines in expected {
+        assert!(found.contains(lines), "{lines}\n{found}");
+    }
+    assert!(!found.contains("lost-events"), "{found}");
+}
+
+#[test]
+fn a_waiting_task_that_runs_was_released() {
+    let all = [on(1, Create(1)), on(2, Run(1)), on(3, Block(1)), on(4, Run(1))];
+    let found = events(&all, &[]);
+    assert_eq!(found[2..], ["3 Core_0 task_10 wait", "4 Core_0 task_10 release", "4 Core_0 task_10 resume"]);
+}
+
+#[test]
+fn behind_a_gap_all_is_as_at_the_begin() {
+    let all = [
+        on(1, Create(1)),
+        on(2, Run(1)),
+        on(3, IsrBegin(1)),
+        At::Gap(3, 9),
+        on(9, Ready(1)),
+        on(10, Run(1)),
+        on(11, Run(2)),
+        At::Gap(11, 12),
+        on(13, Ready(2)),
+    ];
+    let found = mapped(&all, &[]).join("\n");
+    assert!(found.contains("-3 task_10") && found.contains("gap Core_0 3 9"), "{found}");
+    assert!(found.contains("=9 task_11 ready\n10 Core_0 task_11 resume"), "{found}");
+    assert!(
+        found.contains("11 Core_0 task_11 preempt\n-11 task_11"),
+        "what became of it was not seen: {found}"
+    );
+    assert!(!found.contains("isr-without"), "{found}");
+}
+
+#[test]
+fn marks_are_signals_of_what_runs() {
+    let mark = |time, value| on(time, Mark { mark: 7, value });
+    let all = [
+        mark(1, 1),
+        on(2, Run(1)),
+        mark(3, 1),
+        on(4, IsrBegin(1)),
+        mark(5, 0),
+        on(6, IsrEndToScheduler),
+        mark(7, 1),
+        on(8, What::MarkName { mark: 7, name: "here".into() }),
+    ];
+    let found = mapped(&all, &[]).join("\n");
+    assert!(found.contains("3 task_1 here0 write") && found.contains("5 ISR_1 here0 write"), "{found}");
+    assert!(found.contains("mark-of-nobody: 2 marks"), "{found}");
+}
+
+#[test]
+fn what_does_not_run_can_be_suspended_and_ended() {
+    let all = [
+        on(1, Create(1)),
+        on(2, Run(1)),
+        on(3, Run(2)),
+        on(4, Block(1)),
+        on(5, End(1)),
+        on(6, Create(1)),
+        on(7, What::Unread),
+    ];
+    let found = mapped(&all, &[]).join("\n");
+    assert!(found.contains("-4 task_10"), "its state is not known from then on: {found}");
+    assert!(
+        found.contains("!5 Core_0 task_10 terminate") && found.contains("6 STI_task_1 task_11 activate"),
+        "{found}"
+    );
+    assert!(found.contains("missing-parameter: 1 events lack a parameter"), "{found}");
+}
