@@ -60,7 +60,7 @@ fn what_is_missing_or_of_another_format_is_said() {
     std::fs::remove_file(bench.path().join("motor/SYSVIEW_FreeRTOS.txt")).unwrap();
     let undescribed = bench.ok(&["ingest", "s.db", "motor"]);
     assert!(
-        undescribed.stderr.contains("is a SYSVIEW_FreeRTOS.txt beside the file?"),
+        undescribed.stderr.contains("is a SYSVIEW_FreeRTOS.txt next to the file?"),
         "{}",
         undescribed.all()
     );
@@ -81,7 +81,7 @@ fn what_is_missing_or_of_another_format_is_said() {
     assert!(none.stderr.contains("'empty' is no recording"), "{}", none.all());
 }
 
-/// Counts per name, and the last event, are those of the facts beside the recording, by another reader.
+/// Counts per name, and the last event, are those of the facts next to the recording, by another reader.
 #[test]
 fn every_event_of_the_corpus_is_there() {
     let Some(corpus) = std::env::var_os("BTFDB_CORPUS") else {

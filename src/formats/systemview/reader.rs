@@ -293,7 +293,7 @@ impl PacketReader {
         for (id, count) in undescribed {
             let message = format!(
                 "{count} events have number {id}, which nothing describes; their parameters are kept as bytes: is a \
-                 SYSVIEW_{os}.txt beside the file?"
+                 SYSVIEW_{os}.txt next to the file?"
             );
             out.find(None, Severity::Warning, "undescribed-event", message);
         }
@@ -333,7 +333,7 @@ impl Reader for PacketReader {
     }
 }
 
-/// The lines of a description beside the recording, which were read before.
+/// The lines of a description next to the recording, which were read before.
 pub(super) struct DescriptionReader {
     pub lines: u64,
     /// The lines that were not understood, from 1.

@@ -137,7 +137,7 @@ fn descriptions_next_to_the_file_and_of_modules_name_events() {
         "a.svdat 6 10000 0 one {}",
         r#"a.svdat 7 11000 0 37 {"bytes":"ff7f"}"#,
         "undescribed-event at None: 1 events have number 37, which nothing describes; their parameters are kept as bytes: \
-         is a SYSVIEW_OS.txt beside the file?",
+         is a SYSVIEW_OS.txt next to the file?",
         "missing-parameter at None: 1 events 'one' have fewer parameters than their description",
     ];
     for line in expected {
