@@ -12,6 +12,8 @@ use crate::time::TimeScale;
 use arrow::array::RecordBatch;
 use std::collections::BTreeMap;
 
+/// So many numbers and names are counted one by one: a damaged file may have any number of them.
+const MOST_KINDS: usize = 1000;
 /// Rows per batch.
 const BATCH_ROWS: usize = 16 * 1024;
 
@@ -38,12 +40,24 @@ pub(super) struct Found {
     pub os: Option<String>,
     /// How many events have a number that nothing describes, by number.
     pub undescribed: BTreeMap<u32, u64>,
+    /// How many more there are, of yet other numbers.
+    pub others: u64,
     /// How many events hold less than their descriptions say, by name.
     pub short: BTreeMap<String, u64>,
     /// How often the recording was begun again.
     pub restarts: u64,
     /// Times that do not fit.
     pub cut_times: u64,
+}
+
+impl Found {
+    fn note_undescribed(&mut self, id: u32) {
+        if self.undescribed.len() < MOST_KINDS || self.undescribed.contains_key(&id) {
+            *self.undescribed.entry(id).or_default() += 1;
+        } else {
+            self.others += 1;
+        }
+    }
 }
 
 /// Ticks of the target to ticks of the database.
@@ -127,7 +141,7 @@ impl CoreRows {
                     event.0
                 }
                 (id, None) => {
-                    *self.found.undescribed.entry(id).or_default() += 1;
+                    self.found.note_undescribed(id);
                     self.payload.key("bytes");
                     self.payload.hex(packet.parameters);
                     number = id.to_string();

@@ -146,6 +146,16 @@ fn descriptions_next_to_the_file_and_of_modules_name_events() {
 }
 
 #[test]
+fn very_many_numbers_without_a_description_are_counted_together() {
+    let packets: Vec<[u8; 4]> =
+        (0..2000u32).map(|n| [0x80 | (n & 0x7f) as u8, 8 + (n >> 7) as u8, 0, 1]).collect();
+    let all: Vec<&[u8]> = packets.iter().map(|packet| &packet[..]).collect();
+    let found = read(&[("a.svdat", &file(&all))], &[]);
+    assert!(found.contains("1000 events have yet other numbers that nothing describes"), "{found}");
+    assert!(found.contains("(2003, 2002, 0, 1)"), "{found}");
+}
+
+#[test]
 fn cores_of_one_file_and_of_several() {
     let core = |task: u8| [&SYNC[..], &[10, 99], &INIT, &[4, task, 1]].concat();
     let header = format!(";\n; Version SystemView\n; Offset Core0 0\n; Offset Core1 {}\n;\n", core(1).len());
