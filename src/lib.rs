@@ -1,9 +1,9 @@
 //! btfdb: a columnar trace database for embedded real-time systems.
 //!
 //! btfdb stores traces as compressed Parquet: hardware trace exports (variable accesses, function entries and
-//! exits, per core), traces of the QNX kernel, and traces of Grasp. It maps the recorded events to system
-//! events in BTF (Best Trace Format). The rules for hardware traces follow a published method. Results are
-//! SQL answers, timing metrics, pictures and slices of a trace in BTF.
+//! exits, per core), traces of the QNX kernel, traces of Grasp, and recordings of SystemView. It maps the
+//! recorded events to system events in BTF (Best Trace Format). The rules for hardware traces follow a
+//! published method. Results are SQL answers, timing metrics, pictures and slices of a trace in BTF.
 //!
 //! # The picture
 //!
@@ -40,7 +40,7 @@
 //! | `schema` | tables and columns, from `schemas/*.toml` | error, names | the disk, SQL |
 //! | `store` | the database, in a folder or in a bucket: log of commits, snapshots, vacuum | error, names, pipeline, schema, time, varint | formats, mapping, SQL |
 //! | `description` | what is not a trace: `recording.toml`, ORTI, OIL, OS headers, symbols, mapping profiles | diagnostics, encoding, error, formats, options, time | trace data |
-//! | `map` | the rules: software events, kernel events, Grasp commands → system events | btf, description, diagnostics, error, names, qnx, schema, time, words | bytes, paths, Parquet, SQL |
+//! | `map` | the rules: software events, task events, events of kernels and schedulers, Grasp commands → system events | btf, description, diagnostics, error, names, qnx, schema, time, words | bytes, paths, Parquet, SQL |
 //! | `derive` | system events, in the dialect of their writer → instances and states | btf, error, names, schema | files, the text of BTF |
 //! | `check` | whether a trace conforms to its BTF version | btf, diagnostics, encoding, words | readers, the store, mapping |
 //! | `compare` | two streams of BTF records → their differences | btf, error, names, words | files, Parquet, SQL |

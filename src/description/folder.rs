@@ -8,7 +8,8 @@ const MOST_DEEP: usize = 8;
 /// A folder with more files is no recording.
 const MOST_FILES: usize = 100_000;
 
-/// All files of a folder by their paths in it, sorted, with `/` between folders. Files and folders whose
+/// All files of a folder by their paths in it, sorted, with `/` between folders. Folders deeper than
+/// [`MOST_DEEP`] are not looked into, because traces do not lie there. Files and folders whose
 /// names begin with a dot are left out, and folders that are links.
 pub(super) fn files_of(folder: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
