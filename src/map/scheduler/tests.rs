@@ -249,6 +249,14 @@ fn isrs_interrupt_nest_and_give_the_cpu_back() {
 }
 
 #[test]
+fn what_appears_where_another_process_runs_does_not_cut_it_off() {
+    let all = [on(1, IsrBegin(1)), on(2, Ready(1)), on(3, IsrEnd), on(4, Run(1))];
+    let found = mapped(&all, &[]).join("\n");
+    assert!(found.contains("=2 task_10 ready") && found.contains("3 Core_0 ISR_10 terminate"), "{found}");
+    assert!(!found.contains("lost-events") && !found.contains("-1 ISR_10"), "{found}");
+}
+
+#[test]
 fn tasks_move_from_cpu_to_cpu() {
     let all = [
         on(1, Create(1)),
