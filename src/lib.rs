@@ -238,6 +238,9 @@ pub mod internals {
             Btf, EventRows, Header, LineKind, Parser, parse_chunk, probe, speaks_freertos,
         };
     }
+    pub mod ctf {
+        pub use crate::formats::ctf::{Metadata, StreamReader};
+    }
     pub mod grasp {
         pub use crate::formats::grasp::words::split;
         pub use crate::formats::grasp::{CommandReader, join, probe};

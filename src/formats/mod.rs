@@ -27,6 +27,7 @@
 //! line or record is missing. `text` is shared by readers of lines.
 
 pub mod btf;
+pub mod ctf;
 mod ends;
 mod format;
 pub mod grasp;
@@ -53,7 +54,7 @@ pub(crate) use reorder::Reorder;
 
 /// Every trace format, in the order of the help.
 pub const FORMATS: &[&dyn TraceFormat] =
-    &[&trace32::Trace32, &btf::Btf, &qnx::Qnx, &grasp::Grasp, &systemview::SystemView];
+    &[&trace32::Trace32, &btf::Btf, &qnx::Qnx, &grasp::Grasp, &systemview::SystemView, &ctf::Ctf];
 
 /// The counts of the lines of a chunk or a file. `lines == rows + gaps + rejected + skipped`, always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

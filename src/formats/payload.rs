@@ -43,6 +43,41 @@ impl Payload {
         self.text.push_str(itoa::Buffer::new().format(value));
     }
 
+    /// A floating-point number; one that JSON cannot say is a text.
+    pub fn real(&mut self, value: f64) {
+        self.separate();
+        match serde_json::Number::from_f64(value) {
+            Some(number) => self.text.push_str(&number.to_string()),
+            None => self.text.push_str(match value {
+                _ if value.is_nan() => "\"NaN\"",
+                _ if value > 0.0 => "\"inf\"",
+                _ => "\"-inf\"",
+            }),
+        }
+    }
+
+    pub fn boolean(&mut self, value: bool) {
+        self.separate();
+        self.text.push_str(if value { "true" } else { "false" });
+    }
+
+    /// Nothing.
+    pub fn null(&mut self) {
+        self.separate();
+        self.text.push_str("null");
+    }
+
+    pub fn begin_object(&mut self) {
+        self.separate();
+        self.text.push('{');
+        self.is_first = true;
+    }
+
+    pub fn end_object(&mut self) {
+        self.text.push('}');
+        self.is_first = false;
+    }
+
     /// A text. Bytes that are not UTF-8 are written as `\x` and two digits.
     pub fn bytes(&mut self, text: &[u8]) {
         self.separate();

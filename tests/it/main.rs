@@ -20,6 +20,7 @@ mod conform;
 mod continued;
 mod cores;
 mod corpus;
+mod ctf;
 mod derived_models;
 mod described;
 mod documents;

@@ -3,6 +3,7 @@
 //! and the standard library, nothing else.
 
 mod btf;
+mod ctf;
 mod descriptions;
 mod grasp;
 mod model;
@@ -17,6 +18,7 @@ mod times;
 mod trace32;
 
 pub use btf::btf;
+pub use ctf::{ctf_metadata, ctf_stream};
 pub use descriptions::{profile_toml, recording_toml};
 pub use grasp::grasp;
 pub use model::{model_toml, simulation};
@@ -36,9 +38,11 @@ use std::path::Path;
 pub type Check = fn(&[u8]);
 
 /// The checks by the name of their fuzz target, which is also their folder of seeds.
-pub const CHECKS: [(&str, Check); 24] = [
+pub const CHECKS: [(&str, Check); 26] = [
     ("btf", btf),
     ("chains_toml", chains_toml),
+    ("ctf_metadata", ctf_metadata),
+    ("ctf_stream", ctf_stream),
     ("ends_json", ends_json),
     ("formula", formula),
     ("grasp", grasp),

@@ -1,0 +1,187 @@
+//! One stream of a trace, read by its metadata: rows, gaps, and what was found. Not which files there are
+//! (see `format`), nor packets (see `packets`).
+
+use super::metadata;
+use super::model::{Clock, StreamClass, Trace, Type};
+use super::packets::{Layout, PacketReader};
+use super::program::Program;
+use super::rows::{Found, StreamRows};
+use crate::diagnostics::Severity;
+use crate::error::{Error, Result};
+use crate::formats::{Ending, Header, Output, Reader, Rows};
+use crate::input::Chunk;
+use crate::schema::tables;
+use crate::time::TimeScale;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The name of the format, and `source.format` of a stream.
+pub(super) const CTF: &str = "ctf";
+
+/// What the metadata of a trace declare, and how its streams are read.
+#[derive(Debug, Clone)]
+pub struct Metadata {
+    trace: Arc<Trace>,
+    layout: Arc<Layout>,
+}
+
+impl Metadata {
+    /// Reads metadata: TSDL as text or in packets, or JSON.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Input`], with the line where there is one.
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let trace = metadata::parse(bytes)?;
+        let layout = layout(&trace)?;
+        Ok(Self { trace: Arc::new(trace), layout: Arc::new(layout) })
+    }
+}
+
+/// How the streams of a trace are read.
+fn layout(trace: &Trace) -> Result<Layout> {
+    let mut layout = Layout { packet_header: None, streams: BTreeMap::new(), slots: 0 };
+    let none = [StreamClass::default()];
+    let streams = if trace.streams.is_empty() { &none[..] } else { &trace.streams };
+    for stream in streams {
+        let (header, program) = Program::new(trace.packet_header.as_ref(), stream)?;
+        layout.packet_header = header;
+        layout.slots = layout.slots.max(program.slots);
+        layout.streams.insert(stream.id, program);
+    }
+    Ok(layout)
+}
+
+/// The clock of the streams. Traces with several have one that all streams use.
+fn clock_of(trace: &Trace) -> Clock {
+    let named = trace.streams.iter().find_map(|stream| {
+        let of_header =
+            || [&stream.event_header, &stream.packet_context].into_iter().flatten().find_map(mapped);
+        stream.clock.clone().or_else(of_header)
+    });
+    let known = trace.clocks.iter().find(|clock| named.as_ref().is_none_or(|name| clock.name == *name));
+    // A trace without a clock counts nanoseconds (Zephyr).
+    known.or(trace.clocks.first()).cloned().unwrap_or(Clock {
+        name: String::new(),
+        frequency: 1_000_000_000,
+        offset: (0, 0),
+    })
+}
+
+/// The name of the clock whose value a field of a type is.
+fn mapped(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Int(int) => int.clock.as_deref().map(str::to_owned),
+        Type::Struct(of) => of.fields.iter().find_map(|(_, ty)| mapped(ty)),
+        Type::Variant(of) => of.options.iter().find_map(|choice| mapped(&choice.ty)),
+        _ => None,
+    }
+}
+
+/// Reads one stream.
+pub struct StreamReader {
+    path: PathBuf,
+    /// Its name.
+    stream: Arc<str>,
+    trace: Arc<Trace>,
+    packets: PacketReader,
+    rows: StreamRows,
+    scale: TimeScale,
+}
+
+impl StreamReader {
+    /// For a stream of that name; `time_offset` is added to its times, in ticks of the database.
+    pub fn new(metadata: &Metadata, path: &Path, name: &str, scale: TimeScale, time_offset: i64) -> Self {
+        Self {
+            path: path.to_owned(),
+            stream: Arc::from(name),
+            trace: Arc::clone(&metadata.trace),
+            packets: PacketReader::new(Arc::clone(&metadata.layout)),
+            rows: StreamRows::new(clock_of(&metadata.trace), scale, time_offset),
+            scale,
+        }
+    }
+
+    /// Reads a piece of the stream; `is_last`: nothing follows it.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn piece(&mut self, piece: &[u8], is_last: bool, out: &mut Output<'_>) -> Result<()> {
+        self.packets.piece(piece, is_last, &mut self.rows)?;
+        self.write(false, out)
+    }
+
+    fn write(&mut self, is_last: bool, out: &mut Output<'_>) -> Result<()> {
+        let mut batches = std::mem::take(&mut self.rows.full);
+        if is_last {
+            batches.push(self.rows.rest()?);
+        }
+        for batch in batches.into_iter().filter(|batch| batch.num_rows() > 0) {
+            out.rows(Rows::new(tables::TRACE_EVENT, batch).of_core(&self.stream))?;
+        }
+        out.counts.rows = self.rows.count();
+        out.counts.rejected = self.rows.found.bad_count;
+        out.counts.lines = out.counts.rows + out.counts.rejected;
+        Ok(())
+    }
+}
+
+impl Reader for StreamReader {
+    fn chunk(&mut self, chunk: &Chunk, out: &mut Output<'_>) -> Result<()> {
+        self.piece(&chunk.bytes, chunk.last, out)
+    }
+
+    fn finish(mut self: Box<Self>, out: &mut Output<'_>) -> Result<Ending> {
+        self.write(true, out)?;
+        let Found { gaps, discarded_events, discarded_packets, bad, bad_count, cut_times } =
+            std::mem::take(&mut self.rows.found);
+        if out.counts.rows == 0 && bad_count > 0 {
+            let (at, why) = bad.into_iter().next().unwrap_or_default();
+            return Err(
+                Error::input(format!("no event of the stream can be read: {why} (byte {at})")).at(&self.path)
+            );
+        }
+        for (at, why) in bad {
+            out.find(
+                Some(at),
+                Severity::Error,
+                "bad-packet",
+                format!("{why}; the rest of the packet, or of the stream, is lost"),
+            );
+        }
+        if discarded_events > 0 {
+            let message = format!("the tracer discarded {discarded_events} events");
+            out.find(None, Severity::Warning, "discarded-events", message);
+        }
+        if discarded_packets > 0 {
+            let message = format!("the tracer discarded {discarded_packets} packets");
+            out.find(None, Severity::Warning, "discarded-packets", message);
+        }
+        if self.trace.clocks.is_empty() {
+            out.find(
+                None,
+                Severity::Info,
+                "no-clock",
+                "the metadata declare no clock: times are taken as nanoseconds",
+            );
+        }
+        if cut_times > 0 {
+            let message =
+                format!("{cut_times} times do not fit 64 bits in the database's scale; they are cut");
+            let hint = self.scale.hint_if_too_fine();
+            out.find(None, Severity::Error, "time-overflow", format!("{message}; {hint}"));
+        }
+        out.gaps.extend(gaps);
+        let fact = |name: &str| {
+            self.trace.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+        };
+        let tracer = fact("tracer_name").map(|name| match fact("tracer_major").zip(fact("tracer_minor")) {
+            Some((major, minor)) => format!("{name} {major}.{minor}"),
+            None => name,
+        });
+        let os = fact("sysname").or_else(|| fact("domain")).unwrap_or_else(|| CTF.to_owned());
+        let header =
+            Header { os: Some(os), creator: tracer, created: fact("trace_creation_datetime"), tick: None };
+        Ok(Ending { source_format: CTF, counts_records: true, header, ..Ending::default() })
+    }
+}

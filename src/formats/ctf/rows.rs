@@ -1,0 +1,177 @@
+//! Events to rows of `trace_event`: times, and what packets say about lost events. Not the reading of packets
+//! (see `packets`).
+
+use super::model::Clock;
+use super::packets::{EventFacts, PacketFacts, Sink};
+use crate::error::Result;
+use crate::formats::{FROM_BEGIN, Gap};
+use crate::schema::{TraceEventRow, TraceEventRows};
+use crate::time::TimeScale;
+use arrow::array::RecordBatch;
+
+/// Rows per batch.
+const BATCH_ROWS: usize = 16 * 1024;
+
+/// The rows of one stream, and what it says about the recording.
+#[derive(Debug)]
+pub(super) struct StreamRows {
+    rows: TraceEventRows,
+    /// Full batches that were not taken yet.
+    pub full: Vec<RecordBatch>,
+    clock: Clock,
+    /// Ticks of the database per second.
+    per_second: i64,
+    /// Ticks to add to all times.
+    time_offset: i64,
+    /// The clock of the stream, in cycles.
+    cycles: u64,
+    cpu: Option<i64>,
+    seq: i64,
+    /// The end of what is known: of the last packet, or its last event, in ticks.
+    known_until: Option<i64>,
+    /// Counts of the last packet.
+    discarded: Option<u64>,
+    number: Option<u64>,
+    pub found: Found,
+}
+
+/// What was found in a stream.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub gaps: Vec<Gap>,
+    pub discarded_events: u64,
+    pub discarded_packets: u64,
+    /// Places where nothing could be read, in bytes, and why.
+    pub bad: Vec<(u64, String)>,
+    pub bad_count: u64,
+    /// Times that do not fit.
+    pub cut_times: u64,
+}
+
+/// So many places are named.
+const MOST_NAMED: usize = 100;
+
+impl StreamRows {
+    pub fn new(clock: Clock, scale: TimeScale, time_offset: i64) -> Self {
+        Self {
+            rows: TraceEventRows::new(),
+            full: Vec::new(),
+            clock,
+            per_second: scale.per_second(),
+            time_offset,
+            cycles: 0,
+            cpu: None,
+            seq: 0,
+            known_until: None,
+            discarded: None,
+            number: None,
+            found: Found::default(),
+        }
+    }
+
+    /// How many rows there are.
+    pub fn count(&self) -> u64 {
+        self.seq as u64
+    }
+
+    /// The remaining rows.
+    pub fn rest(&mut self) -> Result<RecordBatch> {
+        self.rows.take_batch()
+    }
+
+    /// Cycles of the clock as ticks of the database, rounded down.
+    fn time(&mut self, cycles: u64) -> i64 {
+        let (seconds, offset) = self.clock.offset;
+        let (per_second, frequency) = (i128::from(self.per_second), i128::from(self.clock.frequency));
+        let cycles = i128::from(cycles) + i128::from(offset);
+        let ticks = i128::from(seconds) * per_second + (cycles * per_second).div_euclid(frequency);
+        i64::try_from(ticks + i128::from(self.time_offset)).unwrap_or_else(|_| {
+            self.found.cut_times += 1;
+            i64::MAX
+        })
+    }
+
+    /// Sets the lowest bits of the clock: it has gone on since, by less than what they can count.
+    fn advance(&mut self, value: u64, bits: u32) {
+        self.cycles = match 1u64.checked_shl(bits) {
+            None => value,
+            Some(wrap) => {
+                let next = self.cycles & !(wrap - 1) | value;
+                if next < self.cycles { next.wrapping_add(wrap) } else { next }
+            }
+        };
+    }
+
+    fn lose(&mut self, end: Option<i64>, reason: String) {
+        let core = self.cpu.map(|cpu| format!("Core_{cpu}"));
+        self.found.gaps.push(Gap { begin: self.known_until.unwrap_or(FROM_BEGIN), end, core, reason });
+    }
+}
+
+/// How much a count has grown that has so many bits.
+fn grown(before: u64, (now, bits): (u64, u32)) -> u64 {
+    let mask = 1u64.checked_shl(bits).map_or(u64::MAX, |wrap| wrap - 1);
+    now.wrapping_sub(before) & mask
+}
+
+impl Sink for StreamRows {
+    type Error = crate::error::Error;
+
+    fn packet(&mut self, packet: &PacketFacts) -> Result<()> {
+        self.cpu = packet.cpu.and_then(|cpu| i64::try_from(cpu).ok());
+        if let Some(begin) = packet.begin {
+            self.cycles = begin;
+        }
+        let begin = packet.begin.map(|begin| self.time(begin));
+        if let Some(gap) = self.found.gaps.last_mut().filter(|gap| gap.end.is_none()) {
+            gap.end = begin;
+        }
+        // A tracer counts what it discards from its start; how much of that was before the trace is not
+        // known.
+        let events = packet.discarded.map_or(0, |now| grown(self.discarded.unwrap_or(0), now));
+        let packets =
+            packet.number.zip(self.number).map_or(0, |(now, before)| grown(before, now).saturating_sub(1));
+        self.found.discarded_events += events;
+        self.found.discarded_packets += packets;
+        if packets > 0 {
+            self.lose(begin, "discarded_packets".to_owned());
+        } else if events > 0 {
+            self.lose(begin, "discarded_events".to_owned());
+        }
+        self.discarded = packet.discarded.map(|(now, _)| now);
+        self.number = packet.number.map(|(now, _)| now);
+        let end = packet.end.map(|end| self.time(end));
+        self.known_until = end.or(begin).or(self.known_until);
+        Ok(())
+    }
+
+    fn event(&mut self, event: &EventFacts<'_>) -> Result<()> {
+        if let Some((value, bits)) = event.clock {
+            self.advance(value, bits);
+        }
+        let time = self.time(self.cycles);
+        self.known_until = self.known_until.max(Some(time));
+        self.rows.push(TraceEventRow {
+            cpu: event.cpu.and_then(|cpu| i64::try_from(cpu).ok()),
+            time,
+            seq: self.seq,
+            name: event.name.into(),
+            payload: event.payload,
+        });
+        self.seq += 1;
+        if self.rows.len() >= BATCH_ROWS {
+            let batch = self.rows.take_batch()?;
+            self.full.push(batch);
+        }
+        Ok(())
+    }
+
+    fn bad(&mut self, at: u64, why: &str) -> Result<()> {
+        self.found.bad_count += 1;
+        if self.found.bad.len() < MOST_NAMED {
+            self.found.bad.push((at, why.to_owned()));
+        }
+        self.lose(None, "damaged".to_owned());
+        Ok(())
+    }
+}
