@@ -17,5 +17,5 @@ pub use detect::{Plan, PlannedInput, plan};
 pub use hooks::{HookEncoding, HookObject, HookSetup, HookVariable, ProcessStep};
 pub use profile::Profile;
 pub use recording_toml::{CoreDescription, Description, FileList, NameList};
-pub use scheduler::{Meaning, SchedulerProfile, Side};
+pub use scheduler::{Identity, Meaning, SchedulerProfile, Side};
 pub use setup::StoredSetup;

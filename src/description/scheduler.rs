@@ -6,17 +6,52 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// The profiles that are shipped, by name.
-const SHIPPED: &[(&str, &str)] = &[("systemview", include_str!("profiles/systemview.toml"))];
+const SHIPPED: &[(&str, &str)] = &[
+    ("systemview", include_str!("profiles/systemview.toml")),
+    ("linux", include_str!("profiles/linux.toml")),
+    ("zephyr", include_str!("profiles/zephyr.toml")),
+    ("ros2", include_str!("profiles/ros2.toml")),
+];
 
 /// What the events of a trace mean, by name. Events without a meaning are not mapped.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SchedulerProfile {
-    /// The meanings.
+    /// What makes two tasks of one.
+    #[serde(default)]
+    pub identity: Identity,
+    /// Tasks that run where nothing is to be done: their CPU idles.
+    #[serde(default)]
+    pub idle: Idle,
+    /// The meanings. `a|b` are two events of one meaning.
     pub event: BTreeMap<String, Meaning>,
 }
 
-/// What an event means. Texts are the names of its parameters.
+/// When a number means another task than before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Identity {
+    /// When it gets another name.
+    #[default]
+    Name,
+    /// When the task before has ended: a task can be renamed, and is called by its last name.
+    Life,
+}
+
+/// Tasks that run where nothing is to be done.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Idle {
+    /// Their numbers.
+    #[serde(default)]
+    pub numbers: Vec<u64>,
+    /// Patterns of their names.
+    #[serde(default)]
+    pub names: Vec<String>,
+}
+
+/// What an event means. Texts are the names of its parameters: `a|b` is the one of these that it has, `a.b`
+/// is `b` within `a`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(tag = "means", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Meaning {
@@ -33,21 +68,53 @@ pub enum Meaning {
     Create {
         /// Its number.
         task: String,
+        /// Its name.
+        name: Option<String>,
     },
     /// A task can run from now on.
     Ready {
         /// Its number.
         task: String,
+        /// Its name.
+        name: Option<String>,
     },
     /// A task runs on the CPU of the event.
     Run {
         /// Its number.
         task: String,
+        /// Its name.
+        name: Option<String>,
+    },
+    /// A task gives the CPU to another one.
+    Switch {
+        /// The number of the task that ran.
+        from: String,
+        /// Its name.
+        from_name: String,
+        /// Its state from now on.
+        state: String,
+        /// Bits of the state of a task that waits; one without any can run.
+        waits: u64,
+        /// Bits of the state of a task that has ended.
+        ends: u64,
+        /// Bits of the state of a task that has ended, or waits if it goes on later.
+        may_end: u64,
+        /// The number of the task that runs from now on.
+        to: String,
+        /// Its name.
+        to_name: String,
+        /// Its priority.
+        to_priority: String,
     },
     /// The task that runs on the CPU runs no more.
     Stop,
     /// A task waits from now on.
     Block {
+        /// Its number.
+        task: String,
+    },
+    /// A task waits as soon as it gives up its CPU; if it has none, from now on.
+    Pend {
         /// Its number.
         task: String,
     },
@@ -60,8 +127,15 @@ pub enum Meaning {
     Idle,
     /// An ISR begins on the CPU.
     IsrBegin {
-        /// Its number.
-        isr: String,
+        /// Its number; ISRs of a class without numbers are one.
+        isr: Option<String>,
+        /// Its name.
+        name: Option<String>,
+        /// What kind of ISR it is: `ISR` if nothing else.
+        class: Option<String>,
+        /// The names of those of the class, from number 0 on.
+        #[serde(default)]
+        names: Vec<String>,
     },
     /// The ISR ends, and what it has interrupted goes on.
     IsrEnd,
@@ -95,6 +169,77 @@ pub enum Meaning {
         /// The value that the signal of the place gets.
         value: u64,
     },
+    /// What runs wants a semaphore.
+    Request {
+        /// What kind of semaphore it is: the begin of its name.
+        class: String,
+        /// Its number.
+        object: String,
+    },
+    /// What runs has to wait for the semaphore.
+    Await {
+        /// As with a request.
+        class: String,
+        /// Its number.
+        object: String,
+    },
+    /// What runs has got the semaphore, if the result is 0.
+    Assign {
+        /// As with a request.
+        class: String,
+        /// Its number.
+        object: String,
+        /// The result.
+        result: String,
+    },
+    /// What runs gives the semaphore back.
+    Release {
+        /// As with a request.
+        class: String,
+        /// Its number.
+        object: String,
+    },
+    /// A callback begins in a thread.
+    CallbackBegin {
+        /// The number of the callback within its process.
+        callback: String,
+        /// The number of the process.
+        process: String,
+        /// Its name.
+        process_name: String,
+        /// The number of the thread.
+        thread: String,
+    },
+    /// It ends.
+    CallbackEnd {
+        /// As with its begin.
+        callback: String,
+        /// The number of the process.
+        process: String,
+        /// The number of the thread.
+        thread: String,
+    },
+    /// An object of a process is called so.
+    Label {
+        /// The number of the object.
+        object: String,
+        /// The number of the process.
+        process: String,
+        /// What the name begins with.
+        #[serde(default)]
+        begin: String,
+        /// The rest of it.
+        name: String,
+    },
+    /// An object of a process is called as another one.
+    LabelAs {
+        /// The number of the object.
+        object: String,
+        /// The number of the process.
+        process: String,
+        /// The number of the other one.
+        other: String,
+    },
     /// What a place of [`Meaning::Mark`] is called.
     MarkName {
         /// Its number.
@@ -115,18 +260,35 @@ pub enum Side {
 }
 
 impl SchedulerProfile {
-    /// The profile of that name.
+    /// The profiles of these names, as one.
     ///
     /// # Errors
-    /// [`ErrorKind::Database`] when there is none.
-    pub fn shipped(name: &str) -> Result<Self> {
+    /// [`ErrorKind::Database`] when there is none of a name.
+    pub fn shipped(names: &[String]) -> Result<Self> {
+        let mut all: Option<Self> = None;
+        for name in names {
+            let profile = Self::of(name)?;
+            match &mut all {
+                Some(all) => all.event.extend(profile.event),
+                None => all = Some(profile),
+            }
+        }
+        all.ok_or_else(|| Error::database("no profile for the events of a scheduler is named"))
+    }
+
+    fn of(name: &str) -> Result<Self> {
         let text =
             SHIPPED.iter().find(|(known, _)| *known == name).map(|(_, text)| *text).ok_or_else(|| {
                 Error::database(format!("there is no profile '{name}' for the events of a scheduler"))
                     .hint("was the database written by a later version of btfdb?")
             })?;
-        toml::from_str(text)
-            .map_err(|e| Error::new(ErrorKind::Bug, "a shipped profile cannot be read").because(e))
+        let mut profile: Self = toml::from_str(text)
+            .map_err(|e| Error::new(ErrorKind::Bug, "a shipped profile cannot be read").because(e))?;
+        let each = |(names, meaning): (String, Meaning)| {
+            names.split('|').map(|name| (name.to_owned(), meaning.clone())).collect::<Vec<_>>()
+        };
+        profile.event = std::mem::take(&mut profile.event).into_iter().flat_map(each).collect();
+        Ok(profile)
     }
 }
 
@@ -137,8 +299,12 @@ mod tests {
     #[test]
     fn shipped_profiles_can_be_read() {
         for (name, _) in SHIPPED {
-            assert!(SchedulerProfile::shipped(name).unwrap().event.len() > 5, "{name}");
+            let profile = SchedulerProfile::shipped(&[(*name).to_owned()]).unwrap();
+            assert!(profile.event.len() > 5, "{name}");
         }
-        assert!(SchedulerProfile::shipped("nonsense").unwrap_err().to_string().contains("'nonsense'"));
+        let names = ["systemview".to_owned(), "nonsense".to_owned()];
+        assert!(SchedulerProfile::shipped(&names).unwrap_err().to_string().contains("'nonsense'"));
+        let all = SchedulerProfile::shipped(&["linux".to_owned(), "ros2".to_owned()]).unwrap();
+        assert!(all.event.contains_key("sched:sched_switch") && all.event.contains_key("ros2:callback_end"));
     }
 }

@@ -36,6 +36,7 @@ mod payload;
 pub mod qnx;
 mod reader;
 mod reorder;
+mod scheduler;
 pub mod systemview;
 mod text;
 pub mod trace32;

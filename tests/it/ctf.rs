@@ -44,6 +44,80 @@ fn what_is_missing_is_said() {
     assert!(run.stderr.contains("line 2 of the metadata: 'x' is no number of a stream"), "{}", run.all());
 }
 
+/// A trace in the layout of Zephyr: no packets, events of five bytes and their fields.
+fn zephyr(bench: &Bench) {
+    let thread = "fields := struct { u32 thread_id; text name[4]; };";
+    let object = "fields := struct { u32 id; };";
+    let result = "fields := struct { u32 id; u32 timeout; integer { size = 32; signed = true; } ret; };";
+    let events = [
+        ("thread_switched_out", 0x10, thread),
+        ("thread_switched_in", 0x11, thread),
+        ("thread_create", 0x13, thread),
+        ("thread_ready", 0x17, thread),
+        ("thread_pending", 0x18, thread),
+        ("isr_enter", 0x1b, ""),
+        ("isr_exit", 0x1c, ""),
+        ("semaphore_give_enter", 0x22, object),
+        ("semaphore_take_enter", 0x24, object),
+        ("semaphore_take_blocking", 0x25, object),
+        ("semaphore_take_exit", 0x26, result),
+    ];
+    let mut metadata = "/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := u8;
+typealias integer { size = 32; align = 8; } := u32;
+typealias integer { size = 8; align = 8; encoding = ASCII; } := text;
+stream { event.header := struct { u32 timestamp; u8 id; }; };
+"
+    .to_owned();
+    for (name, id, fields) in events {
+        metadata += &format!("event {{ name = {name}; id = {id}; {fields} }};\n");
+    }
+    bench.write("zephyr/metadata", metadata);
+    let mut stream = Vec::new();
+    let mut event = |time: u32, name: &str, words: &[u32], text: &str| {
+        let id = events.iter().find(|event| event.0 == name).unwrap().1;
+        stream.extend(time.to_le_bytes());
+        stream.push(id);
+        words.iter().for_each(|word| stream.extend(word.to_le_bytes()));
+        stream.extend(text.bytes());
+    };
+    event(100, "thread_create", &[16], "Main");
+    event(100, "thread_create", &[32], "Side");
+    event(200, "thread_switched_in", &[16], "Main");
+    event(300, "semaphore_take_enter", &[5], "");
+    event(310, "semaphore_take_blocking", &[5], "");
+    event(320, "thread_pending", &[16], "Main");
+    event(330, "thread_switched_out", &[16], "Main");
+    event(340, "thread_switched_in", &[32], "Side");
+    event(400, "isr_enter", &[], "");
+    event(410, "semaphore_give_enter", &[5], "");
+    event(410, "thread_ready", &[16], "Main");
+    event(420, "isr_exit", &[], "");
+    event(430, "thread_switched_out", &[32], "Side");
+    event(430, "thread_switched_in", &[16], "Main");
+    event(440, "semaphore_take_exit", &[5, 0, 0], "");
+    event(500, "thread_switched_out", &[16], "Main");
+    event(510, "thread_switched_in", &[32], "Side");
+    bench.write("zephyr/channel0_0", stream);
+}
+
+#[test]
+fn threads_become_tasks() {
+    let bench = Bench::new();
+    zephyr(&bench);
+    bench.ok(&["ingest", "z.db", "zephyr"]);
+    bench.ok(&["export", "z.db", "--format", "btf", "-o", "z.btf"]);
+    let lines = std::fs::read_to_string(bench.path().join("z.btf")).unwrap();
+    let events: Vec<&str> = lines.lines().filter(|line| !line.starts_with('#')).collect();
+    insta::assert_snapshot!("zephyr", events.join("\n"));
+    bench.ok(&["check", "z.db"]);
+    // Jobs instead of threads.
+    bench.ok(&["ingest", "j.db", "zephyr", "--endless", "Main"]);
+    let jobs = "SELECT process, instance, complete FROM process_instance WHERE process = 'Main' ORDER BY 2";
+    let found = bench.ok(&["query", "j.db", jobs, "--format", "csv"]).stdout;
+    assert!(found.contains("Main,0,") && found.contains("Main,1,"), "{found}");
+}
+
 /// The folders of the corpus; none, and says so, where there is none.
 fn corpus() -> Vec<PathBuf> {
     let Some(corpus) = std::env::var_os("BTFDB_CORPUS") else {

@@ -142,7 +142,14 @@ pub struct TraceFormats;
 
 impl Registry for TraceFormats {
     fn specs() -> Vec<&'static OptionSpec> {
-        FORMATS.iter().flat_map(|format| format.info().options).collect()
+        let mut specs: Vec<&OptionSpec> = Vec::new();
+        for spec in FORMATS.iter().flat_map(|format| format.info().options) {
+            // Formats can share an option.
+            if !specs.contains(&spec) {
+                specs.push(spec);
+            }
+        }
+        specs
     }
 }
 

@@ -4,6 +4,7 @@
 use super::metadata;
 use super::reader::{CTF, Metadata, StreamReader};
 use crate::error::{Error, Result};
+use crate::formats::scheduler::{ENDLESS_OPTION, profiles, setup};
 use crate::formats::{
     Confidence, Disorder, Ending, FormatInfo, Input, NamePattern, NotContinued, Output, Reader, RowOrder,
     Settings, Stream, TableUse, TraceFormat,
@@ -24,6 +25,10 @@ static INFO: FormatInfo = FormatInfo {
     help: "A trace in the Common Trace Format, 1.8 or 2: a folder with a file 'metadata'",
     noun: "CTF trace",
     signature: "CTF traces are folders with a file 'metadata' and their streams",
+    options: &[ENDLESS_OPTION],
+    options_elsewhere: Some(
+        "--endless is for CTF traces and recordings of SystemView: ingest them by themselves",
+    ),
     tables: &[TableUse { table: tables::TRACE_EVENT, order: RowOrder::AcrossBatches }],
     disorder: Disorder::Expected,
     not_continued: Some(NotContinued {
@@ -87,6 +92,9 @@ impl TraceFormat for Ctf {
             traces_of_folders.insert(folder_of(&input.name).to_owned(), metadata);
             streams.push(Stream { input, reader: Box::new(MetadataReader { lines }) });
         }
+        let declares = |event: &str| traces_of_folders.values().any(|metadata| metadata.declares(event));
+        let profiles = profiles(declares);
+        let setup = (!profiles.is_empty()).then(|| setup(&profiles, settings));
         let common = common_folder(&traces_of_folders);
         let is_alone = traces_of_folders.len() == 1;
         for input in traces {
@@ -100,7 +108,8 @@ impl TraceFormat for Ctf {
             } else {
                 input.name.strip_prefix(&common).unwrap_or(&input.name)
             };
-            let reader = StreamReader::new(metadata, &input.path, name, settings.scale, input.time_offset);
+            let (scale, offset) = (settings.scale, input.time_offset);
+            let reader = StreamReader::new(metadata, &input.path, name, scale, offset, setup.clone());
             streams.push(Stream { input, reader: Box::new(reader) });
         }
         Ok(streams)

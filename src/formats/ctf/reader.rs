@@ -8,7 +8,7 @@ use super::program::Program;
 use super::rows::{Found, StreamRows};
 use crate::diagnostics::Severity;
 use crate::error::{Error, Result};
-use crate::formats::{Ending, Header, Output, Reader, Rows};
+use crate::formats::{Ending, Header, Output, Reader, Rows, Setup};
 use crate::input::Chunk;
 use crate::schema::tables;
 use crate::time::TimeScale;
@@ -35,6 +35,11 @@ impl Metadata {
         let trace = metadata::parse(bytes)?;
         let layout = layout(&trace)?;
         Ok(Self { trace: Arc::new(trace), layout: Arc::new(layout) })
+    }
+
+    /// Whether an event of that name can be in the trace.
+    pub fn declares(&self, event: &str) -> bool {
+        self.trace.streams.iter().flat_map(|stream| &stream.events).any(|known| known.name == event)
     }
 }
 
@@ -87,11 +92,20 @@ pub struct StreamReader {
     packets: PacketReader,
     rows: StreamRows,
     scale: TimeScale,
+    setup: Option<Setup>,
 }
 
 impl StreamReader {
     /// For a stream of that name; `time_offset` is added to its times, in ticks of the database.
-    pub fn new(metadata: &Metadata, path: &Path, name: &str, scale: TimeScale, time_offset: i64) -> Self {
+    /// `setup`: how its events are mapped.
+    pub fn new(
+        metadata: &Metadata,
+        path: &Path,
+        name: &str,
+        scale: TimeScale,
+        time_offset: i64,
+        setup: Option<Setup>,
+    ) -> Self {
         Self {
             path: path.to_owned(),
             stream: Arc::from(name),
@@ -99,6 +113,7 @@ impl StreamReader {
             packets: PacketReader::new(Arc::clone(&metadata.layout)),
             rows: StreamRows::new(clock_of(&metadata.trace), scale, time_offset),
             scale,
+            setup,
         }
     }
 
@@ -182,6 +197,7 @@ impl Reader for StreamReader {
         let os = fact("sysname").or_else(|| fact("domain")).unwrap_or_else(|| CTF.to_owned());
         let header =
             Header { os: Some(os), creator: tracer, created: fact("trace_creation_datetime"), tick: None };
-        Ok(Ending { source_format: CTF, counts_records: true, header, ..Ending::default() })
+        let setup = self.setup;
+        Ok(Ending { source_format: CTF, counts_records: true, header, setup, ..Ending::default() })
     }
 }

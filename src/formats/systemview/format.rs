@@ -9,13 +9,13 @@ use super::reader::{CLOCK, DescriptionReader, File, PacketReader};
 use crate::diagnostics::Severity;
 use crate::encoding::decoded;
 use crate::error::{Error, Result};
+use crate::formats::scheduler::{ENDLESS_OPTION, setup};
 use crate::formats::{
-    Confidence, Disorder, FormatInfo, Input, NamePattern, NotContinued, RowOrder, Settings, Setup, Stream,
-    TableUse, TraceFormat,
+    Confidence, Disorder, FormatInfo, Input, NamePattern, NotContinued, RowOrder, Settings, Stream, TableUse,
+    TraceFormat,
 };
 use crate::options::OptionSpec;
 use crate::schema::tables;
-use serde_json::json;
 
 /// How the files of a recording are called.
 const TRACE: &str = ".svdat";
@@ -23,8 +23,6 @@ const TRACE: &str = ".svdat";
 const DESCRIPTION: NamePattern = NamePattern { begin: "sysview_", end: ".txt" };
 /// A description is not longer, in bytes.
 const MOST_DESCRIPTION: usize = 16 << 20;
-/// The option for tasks that do not terminate.
-const ENDLESS: &str = "endless";
 
 static INFO: FormatInfo = FormatInfo {
     name: "systemview",
@@ -37,15 +35,10 @@ static INFO: FormatInfo = FormatInfo {
             "HZ",
             "Recording of SystemView: ticks of its clock per second, if it does not begin with INIT, which tells them",
         ),
-        OptionSpec::list(
-            ENDLESS,
-            "PATTERNS",
-            "Recording of an RTOS: tasks that never terminate; a job of theirs begins when they become ready and ends when \
-             they wait, e.g. '*'; without, an instance is a task from its creation to its end",
-        ),
+        ENDLESS_OPTION,
     ],
     options_elsewhere: Some(
-        "--systemview-clock and --endless are for recordings of SystemView: ingest those by themselves",
+        "--systemview-clock is for recordings of SystemView, --endless for those and for CTF traces: ingest them by themselves",
     ),
     tables: &[TableUse { table: tables::TRACE_EVENT, order: RowOrder::WithinBatches }],
     disorder: Disorder::Fault(Severity::Error),
@@ -94,10 +87,6 @@ impl TraceFormat for SystemView {
 
     fn open(&self, inputs: Vec<Input>, settings: &Settings<'_>) -> Result<Vec<Stream>> {
         let frequency = settings.options.text(CLOCK).map(frequency).transpose()?;
-        let settings_of_mapper = json!({
-            "profile": INFO.name,
-            "endless": settings.options.list(ENDLESS),
-        });
         let (described, traces): (Vec<Input>, Vec<Input>) =
             inputs.into_iter().partition(|input| DESCRIPTION.fits(file_name(&input.name)));
         let (mut streams, mut descriptions) = (Vec::new(), Descriptions::default());
@@ -118,7 +107,7 @@ impl TraceFormat for SystemView {
                 time_offset: input.time_offset,
                 scale: settings.scale,
                 descriptions: descriptions.clone(),
-                setup: Setup { mapper: "scheduler", settings: settings_of_mapper.clone() },
+                setup: setup(&[INFO.name], settings),
             };
             let reader = PacketReader::open(file, input.source.head()?)?;
             first_cpu += reader.cpus();

@@ -1,9 +1,9 @@
 //! The names of tasks, ISRs and marks, which a trace may tell after it has used their numbers: they are
 //! looked up in advance. Not what the things do (see `rules`).
 
-use super::occurrences::{Named, Occurrence, What};
+use super::occurrences::{ISR, IsrKey, IsrSaid, Leaves, Named, Object, Occurrence, Said, What};
 use crate::btf::{EntityType, IdleTasks};
-use crate::description::Side;
+use crate::description::{Identity, Side};
 use crate::map::EntityFacts;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +11,20 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Directory {
     tasks: BTreeMap<u64, Task>,
-    isrs: BTreeMap<u64, Isr>,
+    isrs: BTreeMap<IsrKey, Isr>,
+    labels: Labels,
     marks: BTreeMap<u64, String>,
     /// Names of tasks and ISRs that are in use.
     taken: BTreeSet<String>,
     /// Patterns of tasks that do not terminate.
     endless: Option<IdleTasks>,
-    /// The process of each ISR on each CPU.
-    isr_processes: BTreeMap<(u64, i64), usize>,
+    identity: Identity,
+    /// Semaphores that one process gives to another.
+    signals: BTreeSet<String>,
+    /// Some event says which task a CPU runs.
+    has_scheduler: bool,
+    /// The process of each ISR by its depth among the same, and CPU.
+    isr_processes: BTreeMap<(IsrKey, usize, i64), usize>,
     facts: BTreeMap<String, EntityFacts>,
     reorders: Reorders,
 }
@@ -41,8 +47,10 @@ impl Reorders {
         let Occurrence { time, cpu, what } = occurrence;
         let (before, expected) = (self.ready.remove(cpu), self.expected.remove(cpu));
         match what {
-            What::Ready(task) if expected == Some(*task) => drop(self.known.insert((*time, *cpu, *task))),
-            What::Ready(task) => drop(self.ready.insert(*cpu, (*time, *task))),
+            What::Ready(said) if expected == Some(said.task) => {
+                self.known.insert((*time, *cpu, said.task));
+            }
+            What::Ready(said) => drop(self.ready.insert(*cpu, (*time, said.task))),
             What::Addresses { base, shift } => self.addresses = (*base, *shift),
             What::Reorder { task, ready_is } => {
                 let (base, shift) = self.addresses;
@@ -71,8 +79,10 @@ struct Task {
     names: Vec<(String, Option<i64>)>,
     /// The present one.
     now: usize,
-    /// Its name has been told.
+    /// Its name is known now.
     is_named: bool,
+    /// What comes next under its number is another task.
+    is_over: bool,
     process: Option<usize>,
     is_endless: bool,
 }
@@ -83,11 +93,28 @@ struct Isr {
     cpus: BTreeSet<i64>,
 }
 
+/// What objects of processes are called.
+#[derive(Debug, Clone, Default)]
+struct Labels {
+    own: BTreeMap<Object, String>,
+    /// Objects that are called as another one.
+    same: BTreeMap<Object, Object>,
+}
+
+impl Labels {
+    /// The name of an object. Handles lead to others, but not far.
+    fn get(&self, object: Object) -> Option<&str> {
+        const MOST: usize = 8;
+        let mut all = std::iter::successors(Some(object), |object| self.same.get(object).copied());
+        all.by_ref().take(MOST).find_map(|object| self.own.get(&object)).map(String::as_str)
+    }
+}
+
 impl Directory {
     /// `endless`: patterns of tasks that do not terminate.
-    pub fn new(endless: &[String]) -> Self {
+    pub fn new(endless: &[String], identity: Identity) -> Self {
         let endless = (!endless.is_empty()).then(|| IdleTasks::new(endless));
-        Self { endless, ..Self::default() }
+        Self { endless, identity, ..Self::default() }
     }
 
     /// The same names, and no process yet.
@@ -96,36 +123,103 @@ impl Directory {
         for task in tasks.values_mut() {
             *task = Task { names: std::mem::take(&mut task.names), ..Task::default() };
         }
-        let (isrs, marks, endless) = (self.isrs.clone(), self.marks.clone(), self.endless.clone());
-        let reorders = self.reorders.clone();
-        Self { tasks, isrs, marks, endless, reorders, ..Self::default() }
+        Self {
+            tasks,
+            isrs: self.isrs.clone(),
+            labels: self.labels.clone(),
+            marks: self.marks.clone(),
+            endless: self.endless.clone(),
+            identity: self.identity,
+            signals: self.signals.clone(),
+            has_scheduler: self.has_scheduler,
+            reorders: self.reorders.clone(),
+            ..Self::default()
+        }
     }
 
     /// Learns from an event before it is mapped.
     pub fn learn(&mut self, occurrence: &Occurrence) {
         self.reorders.learn(occurrence);
         match &occurrence.what {
-            What::Task { task, name, priority } => {
-                let task = self.tasks.entry(*task).or_default();
-                match task.names.last_mut().filter(|(last, _)| last == name) {
-                    Some(last) => last.1 = priority.or(last.1),
-                    None => task.names.push((name.clone(), *priority)),
+            What::Task { task, name, priority } => self.learn_name(*task, name, *priority),
+            What::Create(said) | What::Ready(said) => self.learn_task(said),
+            What::Run(said) => {
+                self.has_scheduler = true;
+                self.learn_task(said);
+            }
+            What::Switch { from, leaves, to } => {
+                self.has_scheduler = true;
+                for said in from.iter().chain(to) {
+                    self.learn_task(said);
+                }
+                if let Some(from) = from
+                    && matches!(leaves, Leaves::Ends | Leaves::MayEnd)
+                {
+                    self.learn_end(from.task);
                 }
             }
-            What::IsrBegin(isr) => drop(self.isrs.entry(*isr).or_default().cpus.insert(occurrence.cpu)),
+            What::End(task) => self.learn_end(*task),
+            What::CallbackBegin { process, thread, .. } => self.learn_name(*thread, process, None),
+            What::IsrBegin(IsrSaid { key, name }) => {
+                let isr = self.isrs.entry(key.clone()).or_default();
+                isr.cpus.insert(occurrence.cpu);
+                if isr.name.is_none() {
+                    isr.name.clone_from(name);
+                }
+            }
             What::IsrNames(names) => {
                 for (isr, name) in names {
-                    self.isrs.entry(*isr).or_default().name.get_or_insert_with(|| name.clone());
+                    let isr = self.isrs.entry((ISR.into(), Some(*isr))).or_default();
+                    isr.name.get_or_insert_with(|| name.clone());
                 }
             }
+            What::Label { object, name } => drop(self.labels.own.insert(*object, name.clone())),
+            What::LabelAs { object, other } => drop(self.labels.same.insert(*object, *other)),
             What::MarkName { mark, name } => drop(self.marks.insert(*mark, name.clone())),
             _ => {}
         }
     }
 
+    fn learn_task(&mut self, said: &Said) {
+        if let Some(name) = &said.name {
+            self.learn_name(said.task, name, said.priority);
+        }
+    }
+
+    /// Rule K1.
+    fn learn_name(&mut self, task: u64, name: &str, priority: Option<i64>) {
+        let task = self.tasks.entry(task).or_default();
+        let is_over = std::mem::take(&mut task.is_over);
+        match task.names.last_mut() {
+            Some(last) if self.identity == Identity::Life && !is_over => {
+                if last.0 != name {
+                    name.clone_into(&mut last.0);
+                }
+                last.1 = last.1.or(priority);
+            }
+            Some((last, known)) if self.identity == Identity::Name && last == name => {
+                *known = priority.or(*known);
+            }
+            _ => task.names.push((name.to_owned(), priority)),
+        }
+    }
+
+    fn learn_end(&mut self, task: u64) {
+        self.tasks.entry(task).or_default().is_over = true;
+    }
+
+    /// A task has ended: what comes next under its number may be another one.
+    pub fn end(&mut self, id: u64) {
+        let Some(task) = self.tasks.get_mut(&id) else { return };
+        if self.identity == Identity::Life && task.now + 1 < task.names.len() {
+            task.now += 1;
+            task.process = None;
+        }
+    }
+
     /// A task is called so from now on. Another name than before is another task.
     pub fn rename(&mut self, id: u64, name: &str) {
-        let Some(task) = self.tasks.get_mut(&id) else { return };
+        let Some(task) = self.tasks.get_mut(&id).filter(|_| self.identity == Identity::Name) else { return };
         let now = task.names.get(task.now).map(|(name, _)| name.as_str());
         if now != Some(name) && task.is_named {
             task.now += 1;
@@ -145,7 +239,11 @@ impl Directory {
         // Rule K1.
         let mut name = clean(&name);
         if !self.taken.insert(name.clone()) {
-            name = format!("{name}_{id:x}");
+            // Linux numbers its tasks; elsewhere, numbers are addresses.
+            name = match self.identity {
+                Identity::Life => format!("{name}_{id}"),
+                Identity::Name => format!("{name}_{id:x}"),
+            };
             while !self.taken.insert(name.clone()) {
                 name.push('_');
             }
@@ -172,22 +270,57 @@ impl Directory {
         self.tasks.iter().filter_map(|(id, task)| Some((*id, task.process?)))
     }
 
-    /// The process of an ISR on a CPU; `add` makes it of a name.
-    pub fn isr(&mut self, id: u64, cpu: i64, add: impl FnOnce(&str) -> usize) -> usize {
-        if let Some(process) = self.isr_processes.get(&(id, cpu)) {
+    /// The process of an ISR on a CPU, as deep within others of the same number; `add` makes it of a name.
+    pub fn isr(&mut self, key: &IsrKey, depth: usize, cpu: i64, add: impl FnOnce(&str) -> usize) -> usize {
+        if let Some(process) = self.isr_processes.get(&(key.clone(), depth, cpu)) {
             return *process;
         }
-        let isr = self.isrs.entry(id).or_default();
-        let name = isr.name.as_deref().map_or_else(|| format!("ISR_{id}"), clean);
+        let (class, number) = key;
+        let numbered = |begin: &str| number.map_or(begin.to_owned(), |number| format!("{begin}_{number}"));
+        let isr = self.isrs.entry(key.clone()).or_default();
         // Rule K10: each CPU has its own.
-        let mut name = if isr.cpus.len() > 1 { format!("{name}_{cpu}") } else { name };
+        let whole = |mut name: String| {
+            if depth > 0 {
+                name = format!("{name}_nested_{depth}");
+            }
+            if isr.cpus.len() > 1 { format!("{name}_{cpu}") } else { name }
+        };
+        let own = isr.name.as_deref().map_or_else(|| numbered(class), clean);
+        let mut name = whole(own.clone());
+        if self.taken.contains(&name) {
+            name = whole(numbered(&own));
+        }
         while !self.taken.insert(name.clone()) {
             name.push('_');
         }
         self.facts.insert(name.clone(), EntityFacts::new(EntityType::Isr, name.clone()));
         let process = add(&name);
-        self.isr_processes.insert((id, cpu), process);
+        self.isr_processes.insert((key.clone(), depth, cpu), process);
         process
+    }
+
+    /// Whether some event says which task a CPU runs.
+    pub fn has_scheduler(&self) -> bool {
+        self.has_scheduler
+    }
+
+    /// A semaphore is given by one process to another.
+    pub fn signals(&mut self, semaphore: &str) {
+        if !self.signals.contains(semaphore) {
+            self.signals.insert(semaphore.to_owned());
+        }
+    }
+
+    /// Whether a semaphore is.
+    pub fn is_signal(&self, semaphore: &str) -> bool {
+        self.signals.contains(semaphore)
+    }
+
+    /// The runnable of a callback in a process of that name.
+    pub fn callback(&self, callback: Object, process: &str) -> String {
+        let own =
+            self.labels.get(callback).map_or_else(|| format!("/callback_{:x}", callback.1), str::to_owned);
+        clean(&format!("{process}{own}"))
     }
 
     /// The signal of a mark.

@@ -1,10 +1,14 @@
-//! The events of a scheduler (SystemView) to system events: tasks and ISRs on CPUs, by the rules K1 to K13 of
-//! docs/mapping.md. What the events of a trace mean is data, see `description::SchedulerProfile`.
+//! The events of a scheduler (SystemView, Linux, Zephyr) to system events: tasks and ISRs on CPUs, by the
+//! rules K1 to K16 of docs/mapping.md. What the events of a trace mean is data, see
+//! `description::SchedulerProfile`.
 
 mod decisions;
 mod directory;
+mod meanings;
 mod occurrences;
 mod rules;
+mod semaphores;
+mod stored;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::schema::{TableSpec, tables};
 use decisions::Decisions;
 use directory::Directory;
+use meanings::Meanings;
 pub use occurrences::Occurrence;
 use rules::Rules;
 use serde::{Deserialize, Serialize};
@@ -26,8 +31,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// What its events mean: the name of a profile.
-    profile: String,
+    /// What its events mean: the names of profiles.
+    profiles: Vec<String>,
     /// Patterns of tasks that do not terminate.
     endless: Vec<String>,
 }
@@ -39,7 +44,7 @@ pub struct State {}
 
 /// The mapper of the events of a scheduler.
 pub struct SchedulerMapper {
-    profile: Arc<SchedulerProfile>,
+    meanings: Arc<Meanings>,
     rules: Rules,
     range: (i64, i64),
     relevant: u64,
@@ -65,9 +70,11 @@ impl Mapper for SchedulerMapper {
     type State = State;
 
     fn new(settings: Settings, recording: &Recording<'_>) -> Result<Self> {
+        let profile = SchedulerProfile::shipped(&settings.profiles)?;
+        let directory = Directory::new(&settings.endless, profile.identity);
         Ok(Self {
-            profile: Arc::new(SchedulerProfile::shipped(&settings.profile)?),
-            rules: Rules::new(Directory::new(&settings.endless), Decisions::default()),
+            meanings: Arc::new(Meanings::new(profile)),
+            rules: Rules::new(directory, Decisions::default()),
             range: (recording.begin, recording.end),
             relevant: 0,
         })
@@ -83,8 +90,8 @@ impl Mapper for SchedulerMapper {
         _pass: usize,
         mut take: impl FnMut(&mut Self, &Occurrence) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let profile = Arc::clone(&self.profile);
-        occurrences::in_order(rows, &profile, |occurrence| take(self, occurrence))
+        let meanings = Arc::clone(&self.meanings);
+        stored::in_order(rows, &meanings, |occurrence| take(self, occurrence))
     }
 
     fn time_of(occurrence: &Occurrence) -> i64 {
@@ -170,6 +177,18 @@ impl Mapper for SchedulerMapper {
                 Severity::Info,
                 "mark-of-nobody",
                 "marks were set where nothing runs that could have set them: they are in trace_event only",
+            ),
+            (
+                counts.semaphores,
+                Severity::Info,
+                "semaphore-of-nobody",
+                "steps of semaphores were taken where nothing runs: they are in trace_event only",
+            ),
+            (
+                counts.callbacks,
+                Severity::Info,
+                "callback-of-nobody",
+                "callbacks begin or end in a thread that does not run: they are in trace_event only",
             ),
             (
                 of_processes,

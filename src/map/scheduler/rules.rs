@@ -1,10 +1,11 @@
-//! The rules that map the events of a scheduler to system events (K1 to K13 of docs/mapping.md), event by
+//! The rules that map the events of a scheduler to system events (K1 to K16 of docs/mapping.md), event by
 //! event. Not what the events of a trace mean (see `description::SchedulerProfile`).
 
 use super::decisions::{Decisions, Fate};
 use super::directory::Directory;
-use super::occurrences::{Occurrence, What};
-use crate::btf::{Action, EntityType, Event, NameId, Note};
+use super::occurrences::{IsrKey, Leaves, Object, Occurrence, What};
+use super::semaphores::Uses;
+use crate::btf::{Action, Actor, EntityType, Event, NameId, Note};
 use crate::description::ProcessStep;
 use crate::map::Gap;
 use crate::map::process::Phase;
@@ -18,6 +19,13 @@ pub(super) struct Rules {
     pub directory: Directory,
     pub decisions: Decisions,
     cpus: BTreeMap<i64, Cpu>,
+    /// Tasks that wait as soon as they give up their CPUs.
+    pending: BTreeSet<u64>,
+    /// Semaphores that instances want and have not got yet, and whether they wait for them.
+    requested: BTreeMap<(Actor, NameId), bool>,
+    uses: Uses,
+    /// The callbacks that have begun in each thread, and their runnables.
+    callbacks: BTreeMap<u64, Vec<(Object, String)>>,
     pub counts: Counts,
 }
 
@@ -30,6 +38,10 @@ pub(super) struct Counts {
     pub unended: u64,
     /// Marks where nothing runs that could have set them.
     pub marks: u64,
+    /// Steps of semaphores where nothing runs.
+    pub semaphores: u64,
+    /// Begins and ends of callbacks whose threads do not run.
+    pub callbacks: u64,
     /// Events without a parameter that they need.
     pub unread: u64,
 }
@@ -48,7 +60,8 @@ struct Cpu {
 impl Rules {
     pub fn new(directory: Directory, decisions: Decisions) -> Self {
         let (processes, counts) = (Processes::default(), Counts::default());
-        Self { processes, directory, decisions, cpus: BTreeMap::new(), counts }
+        let (cpus, pending, requested, uses, callbacks) = Default::default();
+        Self { processes, directory, decisions, cpus, pending, requested, uses, callbacks, counts }
     }
 
     pub fn occurrence(&mut self, occurrence: &Occurrence) {
@@ -57,21 +70,37 @@ impl Rules {
         let core = self.core(cpu);
         match what {
             What::Task { task, name, .. } => self.directory.rename(*task, name),
-            What::Create(task) => self.create(*task, time, core),
+            What::Create(said) => self.create(said.task, time, core),
             // Rule K5.
-            What::Ready(task) if self.directory.is_reordered(*task, time, cpu) => {}
-            What::Ready(task) => self.ready(*task, time, core),
-            What::Run(task) => self.run(*task, time, cpu),
+            What::Ready(said) if self.directory.is_reordered(said.task, time, cpu) => {}
+            What::Ready(said) => self.ready(said.task, time, core),
+            What::Run(said) => self.run(said.task, time, cpu),
+            What::Switch { from, leaves, to } => {
+                let [from, to] = [from, to].map(|said| said.as_ref().map(|said| said.task));
+                self.switch(from, *leaves, to, time, cpu);
+            }
             What::Stop => self.stop(time, cpu),
             What::Block(task) => self.block(*task, time),
+            What::Pend(task) => self.pend(*task, time),
             What::End(task) => self.end(*task, time, core),
             What::Idle => self.idle(time, cpu),
-            What::IsrBegin(isr) => self.begin_isr(*isr, time, cpu),
+            What::IsrBegin(isr) => self.begin_isr(&isr.key, time, cpu),
             What::IsrEnd => self.end_isr(time, cpu, true),
             What::IsrEndToScheduler => self.end_isr(time, cpu, false),
             What::Mark { mark, value } => self.mark(*mark, *value, time, cpu),
+            What::Semaphore { action, name } => self.semaphore(*action, name, time, cpu),
+            What::CallbackBegin { callback, process, thread } => {
+                self.begin_callback(*callback, process, *thread, time, cpu);
+            }
+            What::CallbackEnd { callback, thread } => self.end_callback(*callback, *thread, time, cpu),
             What::Unread => self.counts.unread += 1,
-            What::IsrNames(_) | What::MarkName { .. } | What::Reorder { .. } | What::Addresses { .. } => {}
+            What::IsrNames(_)
+            | What::MarkName { .. }
+            | What::Reorder { .. }
+            | What::Addresses { .. }
+            | What::Label { .. }
+            | What::LabelAs { .. }
+            | What::Nothing => {}
         }
     }
 
@@ -89,6 +118,8 @@ impl Rules {
                 cpu.is_interrupted = false;
             }
         }
+        let cpus = &self.cpus;
+        self.callbacks.retain(|thread, _| cpus.values().any(|own| own.task == Some(*thread)));
         // A task of no core that is known may have been on any.
         let homes = self.processes.homes();
         for (task, process) in self.directory.tasks() {
@@ -118,6 +149,7 @@ impl Rules {
 
     /// Rule K2.
     fn create(&mut self, task: u64, time: i64, core: NameId) {
+        self.decisions.forget(task);
         let p = self.process(task);
         if !self.directory.is_endless(task) && self.processes.phase(p).is_none() {
             self.processes.step(p, time, core, ProcessStep::Activate);
@@ -130,6 +162,7 @@ impl Rules {
         if !self.cpus.values().any(|own| own.task == Some(task)) {
             self.decisions.tell(task, Fate::Waits);
         }
+        self.pending.remove(&task);
         let p = self.process(task);
         // It waits on the core that it ran on, wherever its release comes from (BTF 2.1.5 table 7).
         let core = self.processes.home(p).unwrap_or(core);
@@ -168,6 +201,43 @@ impl Rules {
         }
     }
 
+    /// Rule K14: a task gives the CPU to another one, and its state says what it does from now on.
+    fn switch(&mut self, from: Option<u64>, leaves: Leaves, to: Option<u64>, time: i64, cpu: i64) {
+        self.end_isrs(time, cpu);
+        match from {
+            // It ran until now, whatever is known of it.
+            Some(task) => {
+                self.run(task, time, cpu);
+                self.give_up(task, leaves, time, cpu);
+            }
+            None => self.leave(time, cpu),
+        }
+        if let Some(task) = to {
+            self.run(task, time, cpu);
+        }
+    }
+
+    /// What the task does that leaves its CPU.
+    fn give_up(&mut self, task: u64, leaves: Leaves, time: i64, cpu: i64) {
+        let p = self.process(task);
+        let Some(own) = self.cpus.get_mut(&cpu) else { return };
+        own.task = None;
+        let core = own.core;
+        let leaves = match leaves {
+            Leaves::MayEnd if self.decisions.ask(task) == Fate::Unknown => Leaves::Ends,
+            Leaves::MayEnd => Leaves::Waits,
+            known => known,
+        };
+        match leaves {
+            Leaves::Ready => self.processes.step(p, time, core, ProcessStep::Preempt),
+            Leaves::Waits => self.wait(task, p, time, core),
+            Leaves::Ends | Leaves::MayEnd => {
+                self.processes.step(p, time, core, ProcessStep::Terminate);
+                self.directory.end(task);
+            }
+        }
+    }
+
     /// The task that runs on a CPU has left it.
     fn leave(&mut self, time: i64, cpu: i64) {
         let Some(own) = self.cpus.get_mut(&cpu) else { return };
@@ -176,7 +246,10 @@ impl Rules {
         if let Some(task) = own.task.take()
             && !is_interrupted
         {
-            let fate = self.decisions.ask(task);
+            let fate = match self.pending.remove(&task) {
+                true => Fate::Waits,
+                false => self.decisions.ask(task),
+            };
             self.lose_cpu(task, fate, time, core);
         }
     }
@@ -248,6 +321,14 @@ impl Rules {
         }
     }
 
+    /// The same as soon as it gives up its CPU.
+    fn pend(&mut self, task: u64, time: i64) {
+        match self.core_of(task) {
+            Some(_) => drop(self.pending.insert(task)),
+            None => self.block(task, time),
+        }
+    }
+
     /// Rule K2: a task ends; one that does not run is ended by another.
     fn end(&mut self, task: u64, time: i64, core: NameId) {
         self.decisions.forget(task);
@@ -266,14 +347,20 @@ impl Rules {
                 self.processes.end(p, time, core);
             }
         }
+        self.directory.end(task);
     }
 
     /// Rule K10: an ISR interrupts what runs. If that does not go on behind it, but becomes ready, it has
     /// waited before: it gave the CPU back by an interrupt.
-    fn begin_isr(&mut self, isr: u64, time: i64, cpu: i64) {
+    fn begin_isr(&mut self, isr: &IsrKey, time: i64, cpu: i64) {
         let processes = &mut self.processes;
-        let p = self.directory.isr(isr, cpu, |name| processes.add(name, true));
         let Some(own) = self.cpus.get_mut(&cpu) else { return };
+        // Where ISRs have no numbers, those that interrupt each other differ by their depth.
+        let is_open = |p: &usize| own.isrs.contains(p);
+        let all = 0..=own.isrs.len();
+        let mut of_depth =
+            all.map(|depth| self.directory.isr(isr, depth, cpu, |name| processes.add(name, true)));
+        let Some(p) = of_depth.find(|p| !is_open(p)) else { return };
         let core = own.core;
         match (own.isrs.last().copied(), own.task) {
             (Some(outer), _) => self.processes.step(outer, time, core, ProcessStep::Preempt),
@@ -317,11 +404,7 @@ impl Rules {
 
     /// Rule K13: the mark of a program is a signal that gets a value.
     fn mark(&mut self, mark: u64, value: u64, time: i64, cpu: i64) {
-        let Some(own) = self.cpus.get(&cpu) else { return };
-        let isr = own.isrs.last().copied();
-        let task = own.task.filter(|_| !own.is_interrupted);
-        let runs = isr.or_else(|| task.map(|task| self.process(task)));
-        let Some(source) = runs.and_then(|p| self.processes.actor(p)) else {
+        let Some(source) = self.runs(cpu).and_then(|p| self.processes.actor(p)) else {
             self.counts.marks += 1;
             return;
         };
@@ -329,6 +412,93 @@ impl Rules {
         let event =
             Event::new(time, source, EntityType::Signal, (signal, 0), Action::Write, Note::Value(value));
         self.processes.push(event);
+    }
+
+    /// The process that a CPU runs.
+    fn runs(&mut self, cpu: i64) -> Option<usize> {
+        let own = self.cpus.get(&cpu)?;
+        let isr = own.isrs.last().copied();
+        let task = own.task.filter(|_| !own.is_interrupted);
+        isr.or_else(|| task.map(|task| self.process(task)))
+    }
+
+    /// Rule K15: what runs uses a semaphore. A step needs the request (BTF 2.3 §2.3.7).
+    fn semaphore(&mut self, action: Action, text: &str, time: i64, cpu: i64) {
+        let runs = self.runs(cpu).and_then(|p| Some((p, self.processes.actor(p)?)));
+        let Some((p, source)) = runs else {
+            self.counts.semaphores += 1;
+            return;
+        };
+        let name = self.processes.names.intern(text);
+        let step = (source, name);
+        let follows = match action {
+            Action::RequestSemaphore => self.requested.insert(step, false) != Some(false),
+            Action::Assigned => self.requested.remove(&step).is_some(),
+            Action::Waiting => {
+                self.requested.get_mut(&step).is_some_and(|waits| !std::mem::replace(waits, true))
+            }
+            _ => !self.requested.contains_key(&step),
+        };
+        if !follows {
+            return;
+        }
+        if self.uses.is_signal(action, (p, name)) {
+            self.directory.signals(text);
+        }
+        let is_signal = self.directory.is_signal(text);
+        let event = |action| Event::new(time, source, EntityType::Semaphore, (name, 0), action, Note::None);
+        match action {
+            // Who has got a signal has nothing to give back.
+            Action::Assigned if is_signal => {
+                self.processes.push(event(Action::Assigned));
+                self.processes.push(event(Action::Released));
+            }
+            Action::Released if is_signal => {}
+            action => self.processes.push(event(action)),
+        }
+    }
+
+    /// Rule K16: a callback is a runnable of its thread. Where nothing says what a CPU runs, the thread runs
+    /// from its begin to its end.
+    fn begin_callback(&mut self, callback: Object, process: &str, thread: u64, time: i64, cpu: i64) {
+        if !self.directory.has_scheduler() {
+            self.run(thread, time, cpu);
+        }
+        let name = self.directory.callback(callback, process);
+        let is_begun = match self.core_of(thread) {
+            Some(core) => self.processes.start_runnable(core, time, &name),
+            None => false,
+        };
+        match is_begun {
+            true => self.callbacks.entry(thread).or_default().push((callback, name)),
+            false => self.counts.callbacks += 1,
+        }
+    }
+
+    fn end_callback(&mut self, callback: Object, thread: u64, time: i64, cpu: i64) {
+        let Some(open) = self.callbacks.get_mut(&thread) else { return };
+        let Some(at) = open.iter().rposition(|(known, _)| *known == callback) else { return };
+        let (_, name) = open.remove(at);
+        let is_last = open.is_empty();
+        if !self.directory.has_scheduler() {
+            self.run(thread, time, cpu);
+        }
+        let Some(core) = self.core_of(thread) else {
+            self.counts.callbacks += 1;
+            return;
+        };
+        self.processes.end_runnable(core, time, &name);
+        if is_last && !self.directory.has_scheduler() {
+            if let Some(own) = self.cpus.values_mut().find(|own| own.task == Some(thread)) {
+                own.task = None;
+            }
+            self.lose_cpu(thread, Fate::Unknown, time, core);
+        }
+    }
+
+    /// The core that runs a task now.
+    fn core_of(&self, task: u64) -> Option<NameId> {
+        self.cpus.values().find(|own| own.task == Some(task) && own.isrs.is_empty()).map(|own| own.core)
     }
 }
 

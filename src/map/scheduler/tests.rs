@@ -1,8 +1,8 @@
 //! Events of a scheduler against the system events that follow from them, by hand.
 
-use super::occurrences::{Named, What};
+use super::occurrences::{ISR, IsrSaid, Leaves, Named, Said, What};
 use super::*;
-use crate::btf::Event;
+use crate::btf::{Action, Event};
 use crate::description::Side;
 use crate::time::TimeScale;
 use What::{
@@ -19,15 +19,33 @@ fn on(time: i64, what: What) -> At {
     At::Event(time, 0, what)
 }
 
+fn task(task: u64) -> Said {
+    Said { task, ..Said::default() }
+}
+
+fn isr(number: u64) -> IsrSaid {
+    IsrSaid { key: (ISR.into(), Some(number)), name: None }
+}
+
 fn named(task: u64, name: &str) -> At {
     At::Event(0, 0, What::Task { task, name: name.into(), priority: Some(5) })
+}
+
+/// A switch of task to task, 0 being none.
+fn switch(time: i64, from: u64, leaves: Leaves, to: u64) -> At {
+    let said = |number: u64| (number != 0).then(|| task(number));
+    on(time, What::Switch { from: said(from), leaves, to: said(to) })
 }
 
 /// What events become, in short: `!` before events that were not recorded, `?` before an activation that was
 /// not, `=` before what is known, `-` before what is lost.
 fn mapped(events: &[At], endless: &[&str]) -> Vec<String> {
+    mapped_by("systemview", events, endless)
+}
+
+fn mapped_by(profile: &str, events: &[At], endless: &[&str]) -> Vec<String> {
     let settings = Settings {
-        profile: "systemview".into(),
+        profiles: vec![profile.into()],
         endless: endless.iter().map(|pattern| (*pattern).to_owned()).collect(),
     };
     let recording = Recording { begin: 0, end: 100, time_scale: TimeScale::Ns, gaps: &[] };
@@ -84,14 +102,14 @@ fn events(all: &[At], endless: &[&str]) -> Vec<String> {
 #[test]
 fn a_task_that_loses_its_cpu_waits_if_it_becomes_ready_next() {
     let all = [
-        on(1, Create(1)),
-        on(2, Create(2)),
-        on(3, Run(1)),
-        on(4, Run(2)),
-        on(5, Run(1)),
-        on(6, Run(2)),
-        on(7, Ready(1)),
-        on(8, Run(1)),
+        on(1, Create(task(1))),
+        on(2, Create(task(2))),
+        on(3, Run(task(1))),
+        on(4, Run(task(2))),
+        on(5, Run(task(1))),
+        on(6, Run(task(2))),
+        on(7, Ready(task(1))),
+        on(8, Run(task(1))),
         on(9, Idle),
         on(10, End(2)),
     ];
@@ -117,17 +135,17 @@ fn a_task_that_loses_its_cpu_waits_if_it_becomes_ready_next() {
 #[test]
 fn names_are_those_of_their_time_and_of_one_task_each() {
     let all = [
-        on(1, Ready(1)),
-        on(2, Run(1)),
+        on(1, Ready(task(1))),
+        on(2, Run(task(1))),
         named(1, "A b"),
         named(2, "A b"),
-        on(3, Run(2)),
+        on(3, Run(task(2))),
         on(4, End(2)),
         named(2, "C"),
-        on(5, Run(2)),
-        At::Event(6, 1, IsrBegin(3)),
+        on(5, Run(task(2))),
+        At::Event(6, 1, IsrBegin(isr(3))),
         At::Event(7, 1, IsrEnd),
-        on(8, IsrBegin(3)),
+        on(8, IsrBegin(isr(3))),
         on(9, What::IsrNames(vec![(3, "Tick".into())])),
     ];
     let found = mapped(&all, &[]).join("\n");
@@ -142,14 +160,14 @@ fn names_are_those_of_their_time_and_of_one_task_each() {
 fn a_job_of_an_endless_task_ends_where_it_waits() {
     let all = [
         named(1, "Main"),
-        on(1, Ready(1)),
-        on(2, Run(1)),
+        on(1, Ready(task(1))),
+        on(2, Run(task(1))),
         on(3, Idle),
-        on(4, Ready(1)),
-        on(5, Ready(1)),
-        on(6, Run(1)),
+        on(4, Ready(task(1))),
+        on(5, Ready(task(1))),
+        on(6, Run(task(1))),
         on(7, Block(1)),
-        on(8, Run(2)),
+        on(8, Run(task(2))),
     ];
     let expected = [
         "1 STI_Main Main0 activate",
@@ -169,16 +187,16 @@ fn a_change_of_priority_is_no_release() {
     let address = |ready_is| Reorder { task: Named::Address(0x104), ready_is };
     let inherits = [
         on(0, Addresses { base: 0x100, shift: 2 }),
-        on(1, Create(1)),
-        on(2, Run(1)),
-        on(3, Run(2)),
-        on(4, Ready(1)),
+        on(1, Create(task(1))),
+        on(2, Run(task(1))),
+        on(3, Run(task(2))),
+        on(4, Ready(task(1))),
         on(4, address(Side::Before)),
-        on(5, Run(1)),
-        on(6, Run(2)),
+        on(5, Run(task(1))),
+        on(6, Run(task(2))),
         on(7, address(Side::Behind)),
-        on(8, Ready(1)),
-        on(9, Run(1)),
+        on(8, Ready(task(1))),
+        on(9, Run(task(1))),
     ];
     let found = events(&inherits, &[]).join("\n");
     assert!(
@@ -197,23 +215,23 @@ fn a_change_of_priority_is_no_release() {
 #[test]
 fn isrs_interrupt_nest_and_give_the_cpu_back() {
     let all = [
-        on(1, Create(1)),
-        on(2, Run(1)),
-        on(3, IsrBegin(1)),
-        on(4, IsrBegin(2)),
+        on(1, Create(task(1))),
+        on(2, Run(task(1))),
+        on(3, IsrBegin(isr(1))),
+        on(4, IsrBegin(isr(2))),
         on(5, IsrEnd),
         on(6, IsrEnd),
-        on(7, IsrBegin(1)),
+        on(7, IsrBegin(isr(1))),
         on(8, IsrEndToScheduler),
-        on(9, Run(1)),
-        on(10, IsrBegin(1)),
+        on(9, Run(task(1))),
+        on(10, IsrBegin(isr(1))),
         on(11, IsrEndToScheduler),
         on(12, Idle),
-        on(13, Ready(1)),
-        on(14, Run(1)),
-        on(15, IsrBegin(1)),
-        on(16, Ready(1)),
-        on(17, Run(1)),
+        on(13, Ready(task(1))),
+        on(14, Run(task(1))),
+        on(15, IsrBegin(isr(1))),
+        on(16, Ready(task(1))),
+        on(17, Run(task(1))),
         on(18, IsrEnd),
     ];
     let expected = [
@@ -250,7 +268,7 @@ fn isrs_interrupt_nest_and_give_the_cpu_back() {
 
 #[test]
 fn what_appears_where_another_process_runs_does_not_cut_it_off() {
-    let all = [on(1, IsrBegin(1)), on(2, Ready(1)), on(3, IsrEnd), on(4, Run(1))];
+    let all = [on(1, IsrBegin(isr(1))), on(2, Ready(task(1))), on(3, IsrEnd), on(4, Run(task(1)))];
     let found = mapped(&all, &[]).join("\n");
     assert!(found.contains("=2 task_10 ready") && found.contains("3 Core_0 ISR_10 terminate"), "{found}");
     assert!(!found.contains("lost-events") && !found.contains("-1 ISR_10"), "{found}");
@@ -259,13 +277,13 @@ fn what_appears_where_another_process_runs_does_not_cut_it_off() {
 #[test]
 fn tasks_move_from_cpu_to_cpu() {
     let all = [
-        on(1, Create(1)),
-        on(2, Run(1)),
-        At::Event(3, 1, Run(1)),
-        on(4, Run(2)),
+        on(1, Create(task(1))),
+        on(2, Run(task(1))),
+        At::Event(3, 1, Run(task(1))),
+        on(4, Run(task(2))),
         At::Event(5, 1, Stop),
-        on(6, Ready(1)),
-        on(7, Run(1)),
+        on(6, Ready(task(1))),
+        on(7, Run(task(1))),
     ];
     let found = mapped(&all, &[]).join("\n");
     let expected = [
@@ -281,7 +299,7 @@ fn tasks_move_from_cpu_to_cpu() {
 
 #[test]
 fn a_waiting_task_that_runs_was_released() {
-    let all = [on(1, Create(1)), on(2, Run(1)), on(3, Block(1)), on(4, Run(1))];
+    let all = [on(1, Create(task(1))), on(2, Run(task(1))), on(3, Block(1)), on(4, Run(task(1)))];
     let found = events(&all, &[]);
     assert_eq!(found[2..], ["3 Core_0 task_10 wait", "4 Core_0 task_10 release", "4 Core_0 task_10 resume"]);
 }
@@ -289,15 +307,15 @@ fn a_waiting_task_that_runs_was_released() {
 #[test]
 fn behind_a_gap_all_is_as_at_the_begin() {
     let all = [
-        on(1, Create(1)),
-        on(2, Run(1)),
-        on(3, IsrBegin(1)),
+        on(1, Create(task(1))),
+        on(2, Run(task(1))),
+        on(3, IsrBegin(isr(1))),
         At::Gap(3, 9),
-        on(9, Ready(1)),
-        on(10, Run(1)),
-        on(11, Run(2)),
+        on(9, Ready(task(1))),
+        on(10, Run(task(1))),
+        on(11, Run(task(2))),
         At::Gap(11, 12),
-        on(13, Ready(2)),
+        on(13, Ready(task(2))),
     ];
     let found = mapped(&all, &[]).join("\n");
     assert!(found.contains("-3 task_10") && found.contains("gap Core_0 3 9"), "{found}");
@@ -314,9 +332,9 @@ fn marks_are_signals_of_what_runs() {
     let mark = |time, value| on(time, Mark { mark: 7, value });
     let all = [
         mark(1, 1),
-        on(2, Run(1)),
+        on(2, Run(task(1))),
         mark(3, 1),
-        on(4, IsrBegin(1)),
+        on(4, IsrBegin(isr(1))),
         mark(5, 0),
         on(6, IsrEndToScheduler),
         mark(7, 1),
@@ -330,12 +348,12 @@ fn marks_are_signals_of_what_runs() {
 #[test]
 fn what_does_not_run_can_be_suspended_and_ended() {
     let all = [
-        on(1, Create(1)),
-        on(2, Run(1)),
-        on(3, Run(2)),
+        on(1, Create(task(1))),
+        on(2, Run(task(1))),
+        on(3, Run(task(2))),
         on(4, Block(1)),
         on(5, End(1)),
-        on(6, Create(1)),
+        on(6, Create(task(1))),
         on(7, What::Unread),
     ];
     let found = mapped(&all, &[]).join("\n");
@@ -345,4 +363,231 @@ fn what_does_not_run_can_be_suspended_and_ended() {
         "{found}"
     );
     assert!(found.contains("missing-parameter: 1 events lack a parameter"), "{found}");
+}
+
+#[test]
+fn a_switch_says_what_becomes_of_who_leaves() {
+    use Leaves::{Ends, MayEnd, Ready as CanRun, Waits};
+    let all = [
+        on(0, Create(task(1))),
+        switch(1, 0, CanRun, 1),
+        switch(2, 1, CanRun, 2),
+        switch(3, 2, Waits, 1),
+        on(4, IsrBegin(isr(1))),
+        on(5, Ready(task(2))),
+        on(6, IsrEnd),
+        switch(7, 1, Waits, 2),
+        switch(8, 2, Ends, 0),
+        on(9, Ready(task(1))),
+        switch(10, 0, CanRun, 1),
+        switch(11, 1, MayEnd, 0),
+        on(12, Ready(task(1))),
+        switch(13, 0, CanRun, 1),
+        switch(14, 1, MayEnd, 0),
+        on(15, Create(task(1))),
+    ];
+    let expected = [
+        "0 STI_task_1 task_10 activate",
+        "1 Core_0 task_10 start",
+        "2 Core_0 task_10 preempt",
+        // Of task 2, nothing is known before.
+        "2 Core_0 task_20 resume",
+        "3 Core_0 task_20 wait",
+        "3 Core_0 task_10 resume",
+        "4 Core_0 task_10 preempt",
+        "4 Core_0 ISR_10 start",
+        "5 Core_0 task_20 release",
+        "6 Core_0 ISR_10 terminate",
+        "6 Core_0 task_10 resume",
+        "7 Core_0 task_10 wait",
+        "7 Core_0 task_20 resume",
+        "8 Core_0 task_20 terminate",
+        "9 Core_0 task_10 release",
+        "10 Core_0 task_10 resume",
+        "11 Core_0 task_10 wait",
+        "12 Core_0 task_10 release",
+        "13 Core_0 task_10 resume",
+        "14 Core_0 task_10 terminate",
+        "15 STI_task_1 task_11 activate",
+    ];
+    let mut found = mapped_by("linux", &all, &[]);
+    let known = found.iter().position(|line| line == "=2 task_20 running").expect("it runs from then on");
+    found[known] = expected[3].to_owned();
+    found.retain(|line| !line.starts_with(['!', '?', '=']));
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_task_is_called_by_its_last_name_until_it_ends() {
+    let said = |name: &str| Said { task: 7, name: Some(name.into()), priority: None };
+    let all = [
+        on(1, Create(said("sh"))),
+        on(2, Run(said("sh"))),
+        on(3, Run(said("ls"))),
+        switch(4, 7, Leaves::Ends, 0),
+        on(5, Create(said("cat"))),
+        on(6, Create(Said { task: 8, ..said("cat") })),
+    ];
+    let found = mapped_by("linux", &all, &[]).join("\n");
+    for line in [
+        "1 STI_ls ls0 activate",
+        "4 Core_0 ls0 terminate",
+        "5 STI_cat cat0 activate",
+        "STI_cat_8 cat_80 activate",
+    ] {
+        assert!(found.contains(line), "{line}\n{found}");
+    }
+    assert!(!found.contains("sh0"), "{found}");
+}
+
+#[test]
+fn isrs_of_classes_have_names() {
+    let begin = |class: &str, number: Option<u64>, name: Option<&str>| {
+        IsrBegin(IsrSaid { key: (class.into(), number), name: name.map(str::to_owned) })
+    };
+    let all = [
+        on(1, begin("irq", Some(1), Some("eth 0"))),
+        on(2, begin("softirq", Some(1), None)),
+        on(3, IsrEnd),
+        on(4, IsrEnd),
+        on(5, begin("irq", Some(2), Some("eth 0"))),
+        on(6, IsrEnd),
+        on(7, begin("timer", None, None)),
+        on(8, begin("timer", None, None)),
+        on(9, IsrEnd),
+        on(9, IsrEnd),
+    ];
+    let expected = [
+        "1 Core_0 eth_00 start",
+        "2 Core_0 eth_00 preempt",
+        "2 Core_0 softirq_10 start",
+        "3 Core_0 softirq_10 terminate",
+        "3 Core_0 eth_00 resume",
+        "4 Core_0 eth_00 terminate",
+        "5 Core_0 eth_0_20 start",
+        "6 Core_0 eth_0_20 terminate",
+        "7 Core_0 timer0 start",
+        "8 Core_0 timer0 preempt",
+        "8 Core_0 timer_nested_10 start",
+        "9 Core_0 timer_nested_10 terminate",
+        "9 Core_0 timer0 resume",
+        "9 Core_0 timer0 terminate",
+    ];
+    assert_eq!(events(&all, &[]), expected);
+}
+
+#[test]
+fn semaphores_are_used_by_what_runs_and_step_by_step() {
+    let step = |time: i64, action: Action| on(time, What::Semaphore { action, name: "SEM_1".into() });
+    let all = [
+        step(0, Action::Released),
+        on(1, Create(task(1))),
+        on(2, Run(task(1))),
+        step(3, Action::Assigned),
+        step(4, Action::RequestSemaphore),
+        step(5, Action::Waiting),
+        step(6, Action::Released),
+        step(7, Action::Assigned),
+        step(8, Action::Released),
+        step(9, Action::RequestSemaphore),
+        step(9, Action::RequestSemaphore),
+        step(10, Action::Waiting),
+        step(11, Action::Waiting),
+        step(12, Action::RequestSemaphore),
+        step(13, Action::Waiting),
+    ];
+    let found = events(&all, &[]);
+    let expected = [
+        "4 task_1 SEM_10 requestsemaphore",
+        "5 task_1 SEM_10 waiting",
+        "7 task_1 SEM_10 assigned",
+        "8 task_1 SEM_10 released",
+        "9 task_1 SEM_10 requestsemaphore",
+        "10 task_1 SEM_10 waiting",
+        // It did not get it.
+        "12 task_1 SEM_10 requestsemaphore",
+        "13 task_1 SEM_10 waiting",
+        "semaphore-of-nobody: 1 steps of semaphores were taken where nothing runs: they are in trace_event only",
+    ];
+    assert_eq!(found[2..], expected, "no step without its request, and no release of what is wanted");
+}
+
+#[test]
+fn callbacks_are_runnables_of_their_threads() {
+    let begin = |time: i64, thread: u64| {
+        on(time, What::CallbackBegin { callback: (1, 9), process: "app".into(), thread })
+    };
+    let end = |time: i64, thread: u64| on(time, What::CallbackEnd { callback: (1, 9), thread });
+    let label = |name: &str| on(0, What::Label { object: (1, 5), name: name.into() });
+    let same = |object, other| on(0, What::LabelAs { object: (1, object), other: (1, other) });
+    let alone = [begin(1, 4), end(3, 4), label("/topic"), same(9, 7), same(7, 5), end(4, 4), begin(5, 4)];
+    let found = mapped_by("ros2", &alone, &[]).join("\n");
+    let expected = [
+        "=1 app0 running\n1 app app/topic0 start\n3 app app/topic0 terminate\n3 Core_0 app0 preempt\n-3 app0",
+        "5 app app/topic1 start",
+    ];
+    for lines in expected {
+        assert!(found.contains(lines), "{lines}\n{found}");
+    }
+    // A scheduler says when the thread runs.
+    let scheduled =
+        [begin(1, 4), on(2, Run(task(4))), begin(3, 4), switch(4, 4, Leaves::Ready, 0), end(5, 4)];
+    let found = mapped_by("ros2", &scheduled, &[]).join("\n");
+    let expected = [
+        "3 app app/callback_90 start\n4 app app/callback_90 suspend\n4 Core_0 app0 preempt",
+        "callback-of-nobody: 2 callbacks",
+    ];
+    for lines in expected {
+        assert!(found.contains(lines), "{lines}\n{found}");
+    }
+}
+
+#[test]
+fn a_task_that_pends_waits_when_it_leaves_its_cpu() {
+    let all = [
+        on(1, Create(task(1))),
+        on(2, Run(task(1))),
+        on(3, What::Pend(1)),
+        on(5, Stop),
+        on(6, What::Pend(1)),
+        on(7, Ready(task(1))),
+        on(8, Run(task(1))),
+        on(9, What::Pend(1)),
+        on(10, Ready(task(1))),
+        on(11, Stop),
+        on(12, Run(task(1))),
+    ];
+    let expected = [
+        "2 Core_0 task_10 start",
+        "5 Core_0 task_10 wait",
+        "7 Core_0 task_10 release",
+        "8 Core_0 task_10 resume",
+        "11 Core_0 task_10 preempt",
+        "12 Core_0 task_10 resume",
+    ];
+    assert_eq!(
+        mapped_by("zephyr", &all, &[])
+            .into_iter()
+            .filter(|line| !line.starts_with(['!', '?', '=']))
+            .collect::<Vec<_>>()[1..],
+        expected
+    );
+}
+
+#[test]
+fn a_semaphore_that_another_gives_is_nobodys() {
+    let step = |time: i64, action: Action| on(time, What::Semaphore { action, name: "SEM_1".into() });
+    let all = [
+        on(1, Run(task(1))),
+        step(2, Action::RequestSemaphore),
+        step(3, Action::Assigned),
+        on(4, Run(task(2))),
+        step(5, Action::Released),
+        step(6, Action::Released),
+    ];
+    let found = events(&all, &[]);
+    let of_semaphore: Vec<&String> = found.iter().filter(|line| line.contains("SEM")).collect();
+    let expected =
+        ["2 task_1 SEM_10 requestsemaphore", "3 task_1 SEM_10 assigned", "3 task_1 SEM_10 released"];
+    assert_eq!(of_semaphore, expected);
 }

@@ -17,6 +17,7 @@
 //! | `gaps` | does the mapping survive a gap? |
 //! | `edges` | … and gaps and begins at random places, in the derived tables? |
 //! | `hooks` | are hook variables of the same systems mapped to the same steps of processes? |
+//! | `scheduler` | do tasks run where the switches of a traced kernel say so? |
 //! | `task_events` | … and task events to the same events? |
 //! | `pieces` | are pieces the whole, and do slices with their state say it? |
 
@@ -39,6 +40,7 @@ mod hooks;
 mod occupancy;
 pub mod oracle;
 mod pieces;
+mod scheduler;
 mod switches;
 mod task_events;
 mod threads;

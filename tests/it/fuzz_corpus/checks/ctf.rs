@@ -24,7 +24,7 @@ pub fn ctf_stream(data: &[u8]) {
 
 /// Rows, gaps and findings, in text.
 fn read(metadata: &Metadata, stream: &[u8], piece: usize) -> Vec<String> {
-    let mut reader = StreamReader::new(metadata, "fuzz".as_ref(), "fuzz", TimeScale::Ns, -5);
+    let mut reader = StreamReader::new(metadata, "fuzz".as_ref(), "fuzz", TimeScale::Ns, -5, None);
     let mut lines = Vec::new();
     let mut sink = |rows: Rows| {
         let RowsToMake::Batch(batch, _) = rows.content else { panic!("rows to be made later") };
