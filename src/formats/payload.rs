@@ -116,6 +116,11 @@ impl Payload {
 
 fn quote(into: &mut String, text: &str) {
     into.push('"');
+    if !text.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
+        into.push_str(text);
+        into.push('"');
+        return;
+    }
     for c in text.chars() {
         match c {
             '"' => into.push_str("\\\""),

@@ -10,6 +10,8 @@ pub mod grasp;
 pub mod hooks;
 mod merged;
 pub mod osek;
+#[cfg(test)]
+mod printed;
 mod process;
 mod processes;
 pub mod qnx;

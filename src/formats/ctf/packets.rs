@@ -253,11 +253,18 @@ impl PacketReader {
             let mut cursor = Cursor::new(bytes, first, packet.content);
             cursor.at = packet.at;
             match self.event(program, &mut packet.values, &mut cursor) {
+                // How many of them there are is not known.
+                Ok(_) if cursor.at == packet.at => {
+                    let at = done(packet.at);
+                    self.unreadable(&mut packet, at, "an event has no bits", sink)?;
+                    if self.is_lost {
+                        return Ok(Step::Done(0));
+                    }
+                }
                 Ok((name, clock)) => {
                     let (payload, cpu) = (self.payload.end(), packet.facts.cpu.or(packet.values.cpu));
                     sink.event(&EventFacts { name, clock, cpu, payload })?;
-                    // A field of no bits would never end.
-                    packet.at = cursor.at.max(packet.at + 1);
+                    packet.at = cursor.at;
                 }
                 // The end of a stream without packets.
                 Err(Unread::Lack(Lack::Bytes)) => {
@@ -274,13 +281,11 @@ impl PacketReader {
                             "an event does not end within the content of its packet".to_owned()
                         }
                     };
-                    sink.bad(self.at + done(packet.at) as u64, &why)?;
-                    // Where the next event begins is not known.
-                    if packet.size.is_none() {
-                        self.is_lost = true;
+                    let at = done(packet.at);
+                    self.unreadable(&mut packet, at, &why, sink)?;
+                    if self.is_lost {
                         return Ok(Step::Done(0));
                     }
-                    packet.at = packet.content;
                 }
             }
         }
@@ -288,6 +293,21 @@ impl PacketReader {
         let there = (bytes.len() as u64).min(end);
         self.skip = end - there;
         Ok(Step::Done(there as usize))
+    }
+
+    /// Passes over the rest of a packet, whose next event at `done` bytes cannot be read: where the one behind
+    /// it begins is not known. Without a size of the packet, all is lost.
+    fn unreadable<S: Sink>(
+        &mut self,
+        packet: &mut Packet,
+        done: usize,
+        why: &str,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        sink.bad(self.at + done as u64, why)?;
+        self.is_lost = packet.size.is_none();
+        packet.at = packet.content;
+        Ok(())
     }
 
     /// Reads an event: its name, and its clock. The payload has its parameters.

@@ -207,6 +207,13 @@ fn tracers_with_one_stream_for_all_cpus_say_the_cpu_in_each_event() {
 }
 
 #[test]
+fn events_of_no_bits_cannot_be_counted() {
+    let metadata = "stream {}; event { name = e; };";
+    let found = read(&[("metadata", metadata.as_bytes()), ("s", &[0, 1])]);
+    assert!(found.contains("no event of the stream can be read: an event has no bits (byte 0)"), "{found}");
+}
+
+#[test]
 fn metadata_that_are_wrong_say_where() {
     let of = |text: &str| tsdl::parse(text, ByteOrder::Little).unwrap_err().to_string();
     assert_eq!(of("trace {\n  a = ;\n};"), "line 2 of the metadata: a name was expected, not ';'");

@@ -1,10 +1,9 @@
 //! Words of hook variables against the events that follow from them, by hand.
 
 use super::*;
-use crate::btf::Event;
 use crate::description::StoredSetup;
+use crate::map::printed;
 use crate::time::TimeScale;
-use std::fmt::Write as _;
 
 /// Two cores, tasks `T` and `U` of `A`, an ISR `I` of `A`, an idle task; ids as below.
 const IDS: &str = "kind,id,name,core\ntask,0,T,A\ntask,1,U,A\nisr,2,I,A\nidle,3,Idle,A\nnone,4,NOBODY,\n";
@@ -31,8 +30,7 @@ fn mapper_of(core: &str) -> HookMapper {
     HookMapper::new(setup, &recording).unwrap()
 }
 
-/// What words at their times become, in short: `!` before events that were not recorded, `?` before an
-/// activation that was not, `=` before what is known, `-` before what is lost.
+/// What words at their times become, see `printed`.
 fn mapped(words: &[(i64, u64)]) -> String {
     let mut mapper = mapper();
     for (time, value) in words {
@@ -43,30 +41,7 @@ fn mapped(words: &[(i64, u64)]) -> String {
 }
 
 fn text(mapper: &HookMapper, finished: &Finished<HookMapper>) -> String {
-    let name = |id| mapper.names().text(id);
-    let event = |e: &Event| {
-        let action = e.action.as_str();
-        format!("{} {} {}{} {action}", e.time, name(e.source), name(e.target), e.target_instance)
-    };
-    let mut text = String::new();
-    for output in &finished.outputs {
-        let line = match output {
-            Output::Event(e) => event(e),
-            Output::Closing(e) => format!("!{}", event(e)),
-            Output::Assumed(e) => format!("?{}", event(e)),
-            Output::Known(k) => {
-                format!("={} {}{} {}", k.since, name(k.process.0), k.process.1, k.state.as_str())
-            }
-            Output::Lost { process, time } => format!("-{time} {}{}", name(process.0), process.1),
-            Output::Gap { core, begin, end } => format!("gap {} {begin} {end}", name(*core)),
-            Output::Handler { .. } => String::new(),
-        };
-        writeln!(text, "{line}").unwrap();
-    }
-    for finding in finished.log.entries() {
-        writeln!(text, "{}: {}", finding.code, finding.message).unwrap();
-    }
-    text
+    printed::lines(mapper.names(), finished).iter().map(|line| format!("{line}\n")).collect()
 }
 
 fn lines(lines: &[&str]) -> String {

@@ -2,8 +2,9 @@
 
 use super::occurrences::{ISR, IsrSaid, Leaves, Named, Said, What};
 use super::*;
-use crate::btf::{Action, Event};
+use crate::btf::Action;
 use crate::description::Side;
+use crate::map::printed;
 use crate::time::TimeScale;
 use What::{
     Addresses, Block, Create, End, Idle, IsrBegin, IsrEnd, IsrEndToScheduler, Mark, Ready, Reorder, Run, Stop,
@@ -37,8 +38,7 @@ fn switch(time: i64, from: u64, leaves: Leaves, to: u64) -> At {
     on(time, What::Switch { from: said(from), leaves, to: said(to) })
 }
 
-/// What events become, in short: `!` before events that were not recorded, `?` before an activation that was
-/// not, `=` before what is known, `-` before what is lost.
+/// What events become, see `printed`.
 fn mapped(events: &[At], endless: &[&str]) -> Vec<String> {
     mapped_by("systemview", events, endless)
 }
@@ -74,22 +74,7 @@ fn mapped_by(profile: &str, events: &[At], endless: &[&str]) -> Vec<String> {
         }
     }
     let finished = mapper.finish();
-    let name = |id| mapper.names().text(id);
-    let event = |e: &Event| {
-        let (source, target, action) = (name(e.source), name(e.target), e.action.as_str());
-        format!("{} {source} {target}{} {action}", e.time, e.target_instance)
-    };
-    let output = |output: &Output| match output {
-        Output::Event(e) => event(e),
-        Output::Closing(e) => format!("!{}", event(e)),
-        Output::Assumed(e) => format!("?{}", event(e)),
-        Output::Known(k) => format!("={} {}{} {}", k.since, name(k.process.0), k.process.1, k.state.as_str()),
-        Output::Lost { process, time } => format!("-{time} {}{}", name(process.0), process.1),
-        Output::Gap { core, begin, end } => format!("gap {} {begin} {end}", name(*core)),
-        Output::Handler { .. } => String::new(),
-    };
-    let found = finished.log.entries().iter().map(|finding| format!("{}: {}", finding.code, finding.message));
-    finished.outputs.iter().map(output).chain(found).collect()
+    printed::lines(mapper.names(), &finished)
 }
 
 /// Without what BTF alone needs, and what is known.

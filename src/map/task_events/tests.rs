@@ -1,7 +1,7 @@
 //! Rows of task events against the system events that follow from them, by hand.
 
 use super::*;
-use crate::btf::Event;
+use crate::map::printed;
 use crate::time::TimeScale;
 use std::sync::Arc;
 use stored::Kind;
@@ -27,22 +27,7 @@ fn mapped(rows: &[TaskEvent]) -> Vec<String> {
 
 fn text(mapper: &mut TaskEventMapper) -> Vec<String> {
     let finished = mapper.finish();
-    let name = |id| mapper.names().text(id);
-    let event = |e: &Event| {
-        let (source, target, action) = (name(e.source), name(e.target), e.action.as_str());
-        format!("{} {source} {target}{} {action}", e.time, e.target_instance)
-    };
-    let output = |output: &Output| match output {
-        Output::Event(e) => event(e),
-        Output::Closing(e) => format!("!{}", event(e)),
-        Output::Assumed(e) => format!("?{}", event(e)),
-        Output::Known(k) => format!("={} {} {}", k.since, name(k.process.0), k.state.as_str()),
-        Output::Lost { process, time } => format!("-{time} {}{}", name(process.0), process.1),
-        Output::Gap { core, begin, end } => format!("gap {} {begin} {end}", name(*core)),
-        Output::Handler { .. } => String::new(),
-    };
-    let found = finished.log.entries().iter().map(|finding| format!("{}: {}", finding.code, finding.message));
-    finished.outputs.iter().map(output).chain(found).collect()
+    printed::lines(mapper.names(), &finished)
 }
 
 #[test]
