@@ -295,8 +295,8 @@ impl PacketReader {
         Ok(Step::Done(there as usize))
     }
 
-    /// Passes over the rest of a packet, whose next event at `done` bytes cannot be read: where the one behind
-    /// it begins is not known. Without a size of the packet, all is lost.
+    /// Passes over the rest of a packet, whose next event at `done` bytes cannot be read: where the one
+    /// behind it begins is not known. Without a size of the packet, all is lost.
     fn unreadable<S: Sink>(
         &mut self,
         packet: &mut Packet,
