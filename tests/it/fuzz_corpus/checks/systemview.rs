@@ -40,7 +40,7 @@ fn read(description: &[u8], recording: &[u8], piece: usize) -> Option<Vec<String
                 last.as_ref().is_none_or(|before: &(String, i64, i64)| before.0 != key.0 || *before < key)
             );
             assert!(row.payload.starts_with('{') && row.payload.ends_with('}'));
-            assert!(!row.payload.contains(|c: char| c.is_ascii_control()));
+            assert!(!row.payload.contains(|c: char| c < ' '));
             lines.push(format!("{key:?} {:?} {} {}", row.cpu, row.name.text(), row.payload));
             last = Some(key);
         }
