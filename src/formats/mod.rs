@@ -47,6 +47,7 @@ pub use format::{
     TableUse, TraceFormat,
 };
 pub use lines::RowLines;
+pub(crate) use reader::most_times_do_not_fit;
 pub use reader::{
     ChunkParser, Ending, FROM_BEGIN, Gap, Header, Lines, Output, Parsed, Reader, Remark, RowSink, Rows,
     RowsToMake, Setup,

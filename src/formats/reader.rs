@@ -6,9 +6,11 @@ use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::Chunk;
 use crate::schema::TableSpec;
+use crate::time::TimeScale;
 use arrow::array::RecordBatch;
 use serde_json::Value;
 use std::any::Any;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Reads the chunks of one input, in order.
@@ -114,6 +116,28 @@ impl<'a> Output<'a> {
         let (source, message, text) = (self.source.clone(), message.into(), String::new());
         self.log.push(Diagnostic { source, line, severity, code, message, text });
     }
+
+    /// Says how many times do not fit the time scale of the database, which are cut.
+    ///
+    /// # Errors
+    /// When these are most: what is left would be no trace.
+    pub(super) fn cut_times(&mut self, count: u64, scale: TimeScale, path: &Path) -> Result<()> {
+        if count > self.counts.rows / 2 {
+            return Err(most_times_do_not_fit(scale, path));
+        }
+        if count > 0 {
+            let message = format!("{count} times do not fit 64 bits in the database's scale; they are cut");
+            self.find(None, Severity::Error, "time-overflow", message);
+        }
+        Ok(())
+    }
+}
+
+/// The error for an input most of whose times do not fit the time scale of the database.
+pub(crate) fn most_times_do_not_fit(scale: TimeScale, path: &Path) -> Error {
+    Error::input("most times do not fit 64 bits in the time scale of the database")
+        .at(path)
+        .hint(scale.hint_if_too_fine())
 }
 
 /// Takes the rows of an input.

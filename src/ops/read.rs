@@ -14,7 +14,7 @@ use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{
     ChunkParser, Counts, Disorder, Ending, Gap, Output, Parsed, Reader, Remark, RowOrder, RowSink, Rows,
-    RowsToMake, Stream, TraceFormat,
+    RowsToMake, Stream, TraceFormat, most_times_do_not_fit,
 };
 use crate::input::{Buffer, Piece, Provenance, Source, Used};
 use crate::pipeline::{Pipeline, Sink, Transform, fan_out};
@@ -176,9 +176,7 @@ fn refuse_times(log: &Log, counts: Counts, path: &Path, scale: TimeScale) -> Res
     if cut == 0 || cut <= counts.rows {
         return Ok(());
     }
-    Err(Error::input("most times do not fit 64 bits in the time scale of the database")
-        .at(path)
-        .hint(scale.hint_if_too_fine()))
+    Err(most_times_do_not_fit(scale, path))
 }
 
 /// Refuses an input whose duration does not fit: no time between two of its events would be true.

@@ -180,12 +180,7 @@ impl Reader for StreamReader {
                 "the metadata declare no clock: times are taken as nanoseconds",
             );
         }
-        if cut_times > 0 {
-            let message =
-                format!("{cut_times} times do not fit 64 bits in the database's scale; they are cut");
-            let hint = self.scale.hint_if_too_fine();
-            out.find(None, Severity::Error, "time-overflow", format!("{message}; {hint}"));
-        }
+        out.cut_times(cut_times, self.scale, &self.path)?;
         out.gaps.extend(gaps);
         let fact = |name: &str| {
             self.trace.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())

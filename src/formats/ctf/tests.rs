@@ -207,6 +207,14 @@ fn tracers_with_one_stream_for_all_cpus_say_the_cpu_in_each_event() {
 }
 
 #[test]
+fn times_that_do_not_fit_are_no_trace() {
+    let metadata = METADATA.replace("offset_s = 5", "offset_s = 9223372036854776");
+    let stream = packet(200, 0, &[NUMBERS], 64);
+    let found = read(&[("metadata", metadata.as_bytes()), ("s", &stream)]);
+    assert!(found.contains("most times do not fit 64 bits in the time scale of the database"), "{found}");
+}
+
+#[test]
 fn events_of_no_bits_cannot_be_counted() {
     let metadata = "stream {}; event { name = e; };";
     let found = read(&[("metadata", metadata.as_bytes()), ("s", &[0, 1])]);

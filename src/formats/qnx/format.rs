@@ -164,18 +164,7 @@ impl Reader for KernelTraceReader {
             let place = self.events.place_of(buffer.record);
             out.find(Some(place), Severity::Warning, "lost-buffers", message);
         }
-        if self.spread.cut_times > out.counts.rows / 2 {
-            return Err(Error::input("most times do not fit 64 bits in the time scale of the database")
-                .at(&self.path)
-                .hint(self.spread.scale.hint_if_too_fine()));
-        }
-        if self.spread.cut_times > 0 {
-            let message = format!(
-                "{} times do not fit 64 bits in the database's scale; they are cut",
-                self.spread.cut_times
-            );
-            out.find(None, Severity::Error, "time-overflow", message);
-        }
+        out.cut_times(self.spread.cut_times, self.spread.scale, &self.path)?;
         out.rows(Rows::new(tables::KERNEL_ATTRIBUTE, rows::attributes(&self.name, &preamble)?))?;
         let setup = Setup { mapper: OS, settings: self.settings(&preamble) };
         let attribute = |key: &str| preamble.header.attribute(key);

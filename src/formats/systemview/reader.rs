@@ -279,11 +279,6 @@ impl PacketReader {
             );
             out.find(None, Severity::Warning, "restarted", message);
         }
-        let cut = sums(|found| found.cut_times);
-        if cut > 0 {
-            let message = format!("{cut} times do not fit 64 bits in the database's scale; they are cut");
-            out.find(None, Severity::Error, "time-overflow", message);
-        }
         let (mut undescribed, mut short) = (BTreeMap::new(), BTreeMap::new());
         for found in &self.found {
             found.undescribed.iter().for_each(|(id, count)| *undescribed.entry(id).or_insert(0) += count);
@@ -326,6 +321,8 @@ impl Reader for PacketReader {
             let message = format!("the header names '{stream}', whose packets are not in the file");
             out.find(None, Severity::Warning, "missing-core", message);
         }
+        let cut = self.found.iter().map(|found| found.cut_times).sum();
+        out.cut_times(cut, self.file.scale, &self.file.path)?;
         self.note_found(out);
         out.gaps.extend(self.found.iter().flat_map(|found| found.gaps.iter().cloned()));
         let os = self.found.iter().find_map(|found| found.os.clone());
