@@ -83,7 +83,9 @@ impl Meanings {
                 let said = of.said(task, Some(name), priority.as_deref())?;
                 What::Task { task: said.task, name: said.name?, priority: said.priority }
             }
-            Meaning::Create { task, name } => What::Create(of.said(task, name.as_deref(), None)?),
+            Meaning::Create { task, name } => {
+                busy(of.said(task, name.as_deref(), None)?).map_or(What::Nothing, What::Create)
+            }
             Meaning::Ready { task, name } => {
                 busy(of.said(task, name.as_deref(), None)?).map_or(What::Nothing, What::Ready)
             }

@@ -185,10 +185,28 @@ impl Mapper for SchedulerMapper {
                 "steps of semaphores were taken where nothing runs: they are in trace_event only",
             ),
             (
+                counts.steps,
+                Severity::Info,
+                "semaphore-without-request",
+                "steps of semaphores do not follow from the ones before: they are in trace_event only",
+            ),
+            (
+                counts.signals,
+                Severity::Info,
+                "semaphore-is-signal",
+                "times a semaphore was given by who did not have it: it is a signal, and that it is given is in trace_event only",
+            ),
+            (
+                counts.alone,
+                Severity::Info,
+                "callbacks-without-scheduler",
+                "callbacks count as running from begin to end: the trace does not tell when their threads lose the CPU",
+            ),
+            (
                 counts.callbacks,
                 Severity::Info,
                 "callback-of-nobody",
-                "callbacks begin or end in a thread that does not run: they are in trace_event only",
+                "callbacks begin or end in a thread that does not run, or did not begin: such a begin is in trace_event only, such an end is where the thread runs next",
             ),
             (
                 of_processes,

@@ -26,6 +26,8 @@ pub(super) struct Rules {
     uses: Uses,
     /// The callbacks that have begun in each thread, and their runnables.
     callbacks: BTreeMap<u64, Vec<(Object, String)>>,
+    /// The runnables of callbacks that have ended while their threads did not run: they end when those do.
+    ended: BTreeMap<u64, Vec<String>>,
     pub counts: Counts,
 }
 
@@ -40,8 +42,14 @@ pub(super) struct Counts {
     pub marks: u64,
     /// Steps of semaphores where nothing runs.
     pub semaphores: u64,
-    /// Begins and ends of callbacks whose threads do not run.
+    /// Steps of semaphores that do not follow from the ones before.
+    pub steps: u64,
+    /// That signals are given.
+    pub signals: u64,
+    /// Begins and ends of callbacks whose threads do not run, or that did not begin.
     pub callbacks: u64,
+    /// Callbacks where nothing says what a CPU runs.
+    pub alone: u64,
     /// Events without a parameter that they need.
     pub unread: u64,
 }
@@ -60,8 +68,8 @@ struct Cpu {
 impl Rules {
     pub fn new(directory: Directory, decisions: Decisions) -> Self {
         let (processes, counts) = (Processes::default(), Counts::default());
-        let (cpus, pending, requested, uses, callbacks) = Default::default();
-        Self { processes, directory, decisions, cpus, pending, requested, uses, callbacks, counts }
+        let (cpus, pending, requested, uses, callbacks, ended) = Default::default();
+        Self { processes, directory, decisions, cpus, pending, requested, uses, callbacks, ended, counts }
     }
 
     pub fn occurrence(&mut self, occurrence: &Occurrence) {
@@ -119,7 +127,11 @@ impl Rules {
             }
         }
         let cpus = &self.cpus;
-        self.callbacks.retain(|thread, _| cpus.values().any(|own| own.task == Some(*thread)));
+        let runs = |task: &u64| cpus.values().any(|own| own.task == Some(*task));
+        self.callbacks.retain(|thread, _| runs(thread));
+        self.ended.clear();
+        self.pending.retain(runs);
+        self.uses.forget();
         // A task of no core that is known may have been on any.
         let homes = self.processes.homes();
         for (task, process) in self.directory.tasks() {
@@ -196,6 +208,9 @@ impl Rules {
             self.processes.step(p, time, home, ProcessStep::Release);
         }
         self.processes.step(p, time, core, ProcessStep::Run);
+        for name in self.ended.remove(&task).unwrap_or_default() {
+            self.processes.end_runnable(core, time, &name);
+        }
         if let Some(own) = self.cpus.get_mut(&cpu) {
             (own.task, own.is_interrupted) = (Some(task), false);
         }
@@ -440,6 +455,7 @@ impl Rules {
             _ => !self.requested.contains_key(&step),
         };
         if !follows {
+            self.counts.steps += 1;
             return;
         }
         if self.uses.is_signal(action, (p, name)) {
@@ -453,7 +469,7 @@ impl Rules {
                 self.processes.push(event(Action::Assigned));
                 self.processes.push(event(Action::Released));
             }
-            Action::Released if is_signal => {}
+            Action::Released if is_signal => self.counts.signals += 1,
             action => self.processes.push(event(action)),
         }
     }
@@ -469,6 +485,7 @@ impl Rules {
             Some(core) => self.processes.start_runnable(core, time, &name),
             None => false,
         };
+        self.counts.alone += u64::from(!self.directory.has_scheduler());
         match is_begun {
             true => self.callbacks.entry(thread).or_default().push((callback, name)),
             false => self.counts.callbacks += 1,
@@ -476,8 +493,11 @@ impl Rules {
     }
 
     fn end_callback(&mut self, callback: Object, thread: u64, time: i64, cpu: i64) {
-        let Some(open) = self.callbacks.get_mut(&thread) else { return };
-        let Some(at) = open.iter().rposition(|(known, _)| *known == callback) else { return };
+        let open = self.callbacks.entry(thread).or_default();
+        let Some(at) = open.iter().rposition(|(known, _)| *known == callback) else {
+            self.counts.callbacks += 1;
+            return;
+        };
         let (_, name) = open.remove(at);
         let is_last = open.is_empty();
         if !self.directory.has_scheduler() {
@@ -485,6 +505,7 @@ impl Rules {
         }
         let Some(core) = self.core_of(thread) else {
             self.counts.callbacks += 1;
+            self.ended.entry(thread).or_default().push(name);
             return;
         };
         self.processes.end_runnable(core, time, &name);

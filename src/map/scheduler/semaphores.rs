@@ -16,6 +16,11 @@ pub(super) struct Uses {
 }
 
 impl Uses {
+    /// Behind a gap, who has what is not known.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+
     /// Whether a step shows that the semaphore is a signal: who has it gets it once more, or gives it who has
     /// it not. The first that is seen of a process may be that it gives back what it got before the
     /// recording.

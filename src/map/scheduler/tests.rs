@@ -493,6 +493,7 @@ fn semaphores_are_used_by_what_runs_and_step_by_step() {
         "12 task_1 SEM_10 requestsemaphore",
         "13 task_1 SEM_10 waiting",
         "semaphore-of-nobody: 1 steps of semaphores were taken where nothing runs: they are in trace_event only",
+        "semaphore-without-request: 4 steps of semaphores do not follow from the ones before: they are in trace_event only",
     ];
     assert_eq!(found[2..], expected, "no step without its request, and no release of what is wanted");
 }
@@ -515,11 +516,18 @@ fn callbacks_are_runnables_of_their_threads() {
         assert!(found.contains(lines), "{lines}\n{found}");
     }
     // A scheduler says when the thread runs.
-    let scheduled =
-        [begin(1, 4), on(2, Run(task(4))), begin(3, 4), switch(4, 4, Leaves::Ready, 0), end(5, 4)];
+    let scheduled = [
+        begin(1, 4),
+        on(2, Run(task(4))),
+        begin(3, 4),
+        switch(4, 4, Leaves::Ready, 0),
+        end(5, 4),
+        on(6, Run(task(4))),
+    ];
     let found = mapped_by("ros2", &scheduled, &[]).join("\n");
     let expected = [
         "3 app app/callback_90 start\n4 app app/callback_90 suspend\n4 Core_0 app0 preempt",
+        "6 Core_0 app0 resume\n6 app app/callback_90 resume\n6 app app/callback_90 terminate",
         "callback-of-nobody: 2 callbacks",
     ];
     for lines in expected {
@@ -575,4 +583,27 @@ fn a_semaphore_that_another_gives_is_nobodys() {
     let expected =
         ["2 task_1 SEM_10 requestsemaphore", "3 task_1 SEM_10 assigned", "3 task_1 SEM_10 released"];
     assert_eq!(of_semaphore, expected);
+}
+
+#[test]
+fn what_was_wanted_or_held_before_a_gap_says_nothing_behind_it() {
+    let step = |time: i64, action: Action| on(time, What::Semaphore { action, name: "SEM_1".into() });
+    let all = [
+        on(1, Run(task(1))),
+        step(2, Action::RequestSemaphore),
+        step(3, Action::Assigned),
+        on(4, What::Pend(1)),
+        At::Gap(5, 6),
+        on(7, Run(task(1))),
+        step(8, Action::RequestSemaphore),
+        step(9, Action::Assigned),
+        on(10, Run(task(2))),
+        on(11, Run(task(1))),
+        step(12, Action::Released),
+    ];
+    let found = events(&all, &[]).join("\n");
+    for line in ["9 task_1 SEM_10 assigned\n10 Core_0 task_11 preempt", "12 task_1 SEM_10 released"] {
+        assert!(found.contains(line), "{line}\n{found}");
+    }
+    assert!(!found.contains("semaphore-is-signal"), "{found}");
 }
