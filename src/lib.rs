@@ -43,11 +43,12 @@
 //! | `description` | what is not a trace: `recording.toml`, ORTI, OIL, OS headers, symbols, mapping profiles | diagnostics, encoding, error, formats, options, time | trace data |
 //! | `map` | the rules: software events, task events, events of kernels and schedulers, Grasp commands → system events | btf, description, diagnostics, error, names, qnx, schema, time, words | bytes, paths, Parquet, SQL |
 //! | `derive` | system events, in the dialect of their writer → instances and states | btf, error, names, schema | files, the text of BTF |
+//! | `clocks` | messages between control units → the time of one clock as that of another, with its bound | error, words | where messages come from |
 //! | `check` | whether a trace conforms to its BTF version | btf, diagnostics, encoding, words | readers, the store, mapping |
 //! | `compare` | two streams of BTF records → their differences | btf, error, names, words | files, Parquet, SQL |
 //! | `simulate` | timing models → the events of a simulated system as BTF, and the recording of a probe | diagnostics, error, time, words | mapping, `derive`, readers, folders |
 //! | `reconstruct` | system events of any recording → a timing model, with what each value rests on | btf, diagnostics, error, simulate, time, words | databases, files |
-//! | `ops` | what btfdb can do, one file per verb | btf, check, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, options, picture, pipeline, plot, reconstruct, render, require, schema, selection, store, time, words | the terminal, the environment |
+//! | `ops` | what btfdb can do, one file per verb | btf, check, clocks, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, names, options, picture, pipeline, plot, reconstruct, render, require, schema, selection, store, time, words | the terminal, the environment |
 //! | `picture` | a picture as data: rows over time, what happens in them, merged where one pixel has several | btf, time, words | tables, how a row is drawn |
 //! | `render` | results → text; pictures → SVG, PNG, pages | error, names, picture, time, varint, words | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema, words | running SQL |
@@ -115,6 +116,7 @@
 mod btf;
 mod chain;
 mod check;
+mod clocks;
 mod derive;
 mod description;
 mod diagnostics;
@@ -209,6 +211,8 @@ pub use crate::metrics::{Bin, Histogram, MetricComparison, MetricDelta, MetricFi
 #[cfg(feature = "engine")]
 pub use crate::ops::Choice;
 #[cfg(feature = "engine")]
+pub use crate::ops::align::{AlignOptions, AlignReport, ClockReport, align};
+#[cfg(feature = "engine")]
 pub use crate::ops::check::check;
 #[cfg(feature = "engine")]
 pub use crate::ops::compare::Pair;
@@ -238,6 +242,10 @@ pub mod internals {
         pub use crate::formats::btf::{
             Btf, EventRows, Header, LineKind, Parser, parse_chunk, probe, speaks_freertos,
         };
+    }
+    pub mod clocks {
+        pub use crate::clocks::{Alignment, Limit, Limits};
+        pub use crate::description::ClocksFile;
     }
     pub mod ctf {
         pub use crate::formats::ctf::{Metadata, StreamReader};

@@ -4,7 +4,7 @@ use super::args::Limits;
 #[cfg(feature = "cluster")]
 use super::commands::cluster;
 use super::commands::{
-    check, compare, demo, export, help, ingest, manage, map, metrics, model, plot, query, simulate,
+    align, check, compare, demo, export, help, ingest, manage, map, metrics, model, plot, query, simulate,
 };
 use super::shell;
 use clap::{Parser, Subcommand};
@@ -41,6 +41,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 finished with violations or (--strict) 
 pub enum Command {
     Ingest(ingest::IngestArgs),
     Map(map::MapArgs),
+    Align(align::AlignArgs),
     Query(query::QueryArgs),
     Shell(shell::ShellArgs),
     Metrics(metrics::MetricsArgs),
@@ -70,6 +71,7 @@ impl Command {
         match self {
             Self::Ingest(args) => Some(&args.limits),
             Self::Map(args) => Some(&args.limits),
+            Self::Align(args) => Some(&args.limits),
             Self::Query(args) => Some(&args.limits),
             Self::Shell(args) => Some(&args.limits),
             Self::Metrics(args) => Some(&args.limits),

@@ -3,6 +3,7 @@
 
 mod application;
 mod checks;
+mod clocks_toml;
 mod detect;
 mod folder;
 mod hooks;
@@ -13,6 +14,7 @@ mod scheduler;
 mod setup;
 
 pub use application::{Application, ApplicationCore};
+pub use clocks_toml::{Clock, ClocksFile};
 pub use detect::{Plan, PlannedInput, plan};
 pub use hooks::{HookEncoding, HookObject, HookSetup, HookVariable, ProcessStep};
 pub use profile::Profile;

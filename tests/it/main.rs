@@ -12,6 +12,7 @@
 )]
 
 mod absent;
+mod align;
 mod architecture;
 mod bad_input;
 mod btf;

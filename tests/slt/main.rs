@@ -1,8 +1,9 @@
 //! SQL tests: every `*.slt` of this folder against a database made from the recordings that its comments name
 //! (`# recording: demo/recording`, relative to the repository; `# recordings: corpus` for all of the corpus,
-//! where `BTFDB_CORPUS` says where it is), or an empty one. `# param: NAME=VALUE` gives `$NAME` a value,
-//! `# chains: FILE` has the event chains, and `{ResponseTime}` stands for the samples of that metric.
-//! `--complete` in the arguments rewrites the expected results; any other argument selects files by name.
+//! where `BTFDB_CORPUS` says where it is), or an empty one. `# align: FILE` puts them on one clock, as
+//! recording `aligned`. `# param: NAME=VALUE` gives `$NAME` a value, `# chains: FILE` has the event chains,
+//! and `{ResponseTime}` stands for the samples of that metric. `--complete` in the arguments rewrites the
+//! expected results; any other argument selects files by name.
 
 #![allow(
     clippy::disallowed_methods,
@@ -20,8 +21,8 @@ use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use btfdb::internals::{Requirements, Unit};
 use btfdb::{
-    Control, Database, Description, FORMATS, IngestOptions, Metric, MetricFilter, Param, RealDisk, Session,
-    SessionOptions, Severity, TimeScale, ingest, plan, summaries,
+    AlignOptions, Control, Database, Description, FORMATS, IngestOptions, Metric, MetricFilter, Param,
+    Queries, RealDisk, Session, SessionOptions, Severity, TimeScale, align, ingest, plan, summaries,
 };
 use sqllogictest::{DBOutput, DefaultColumnType, Runner};
 use std::path::{Path, PathBuf};
@@ -176,6 +177,11 @@ fn main() -> ExitCode {
         };
         let params: Vec<_> = text.lines().filter_map(param).collect();
         make(&database, &recordings(&text, &root));
+        if let Some(clocks) = text.lines().find_map(|l| l.strip_prefix("# align: ")) {
+            let options = AlignOptions { session: SessionOptions::default(), queries: Queries::shipped() };
+            let (disk, control) = (Arc::new(RealDisk), Arc::new(Control::default()));
+            align(disk, &database, &root.join(clocks), "aligned", &options, &control).unwrap();
+        }
         let chains = text.lines().find_map(|l| l.strip_prefix("# chains: ")).map_or(Vec::new(), |file| {
             let text = std::fs::read_to_string(root.join(file)).unwrap();
             Requirements::parse_chains(&text, Path::new(file)).unwrap()

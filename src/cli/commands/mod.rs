@@ -1,5 +1,6 @@
 //! One file per command: from arguments to an operation, and from its result to text.
 
+pub(super) mod align;
 pub(super) mod check;
 #[cfg(feature = "cluster")]
 pub(super) mod cluster;
@@ -34,6 +35,7 @@ pub(super) use parse::memory;
 pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
     match &cli.command {
         Command::Ingest(args) => ingest::run(args, ui),
+        Command::Align(args) => align::run(args, ui),
         Command::Map(args) => map::run(args, ui),
         Command::Query(args) => query::run(args, ui),
         Command::Shell(args) => shell::run(args, ui),

@@ -52,7 +52,8 @@ impl TableFunctionImpl for ChainsFunction {
     }
 }
 
-/// The columns of `chains()`, as `queries/chains/chain_instance.sql` describes them.
+/// The columns of `chains()`, as `queries/chains/chain_instance.sql` describes them, and the entities of the
+/// first and the last step of the chain.
 fn schema() -> SchemaRef {
     let text = |name| Field::new(name, DataType::Utf8View, false);
     let time = |name, null| Field::new(name, DataType::Int64, null);
@@ -66,6 +67,8 @@ fn schema() -> SchemaRef {
         time("reaction", true),
         text("outcome"),
         Field::new("step_at", steps, false),
+        text("first_entity"),
+        text("last_entity"),
     ]))
 }
 
@@ -306,10 +309,14 @@ impl Rows {
         let found = std::mem::take(&mut self.found);
         let (mut recordings, mut chains) = (StringViewBuilder::new(), StringViewBuilder::new());
         let (mut outcomes, mut steps) = (StringViewBuilder::new(), ListBuilder::new(Int64Builder::new()));
+        let (mut firsts, mut lasts) = (StringViewBuilder::new(), StringViewBuilder::new());
         let [mut begins, mut ends, mut ages, mut reactions] = [(); 4].map(|()| Int64Builder::new());
         for (i, occurrence) in &found {
             recordings.append_value(&self.recording);
-            chains.append_value(self.chains.get(*i).map_or("", |c| &c.name));
+            let chain = self.chains.get(*i);
+            chains.append_value(chain.map_or("", |c| &c.name));
+            firsts.append_value(chain.and_then(|c| c.steps.first()).map_or("", |step| &step.entity));
+            lasts.append_value(chain.and_then(|c| c.steps.last()).map_or("", |step| &step.entity));
             begins.append_value(occurrence.begin);
             let end = occurrence.times.last().filter(|_| occurrence.times.len() > 1);
             ends.append_option(end.copied());
@@ -327,6 +334,8 @@ impl Rows {
             Arc::new(reactions.finish()),
             Arc::new(outcomes.finish()),
             Arc::new(steps.finish()),
+            Arc::new(firsts.finish()),
+            Arc::new(lasts.finish()),
         ];
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }

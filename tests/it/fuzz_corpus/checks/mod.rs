@@ -3,6 +3,7 @@
 //! and the standard library, nothing else.
 
 mod btf;
+mod clocks;
 mod ctf;
 mod descriptions;
 mod grasp;
@@ -18,6 +19,7 @@ mod times;
 mod trace32;
 
 pub use btf::btf;
+pub use clocks::{clock_messages, clocks_toml};
 pub use ctf::{ctf_metadata, ctf_stream};
 pub use descriptions::{profile_toml, recording_toml};
 pub use grasp::grasp;
@@ -38,9 +40,11 @@ use std::path::Path;
 pub type Check = fn(&[u8]);
 
 /// The checks by the name of their fuzz target, which is also their folder of seeds.
-pub const CHECKS: [(&str, Check); 26] = [
+pub const CHECKS: [(&str, Check); 28] = [
     ("btf", btf),
     ("chains_toml", chains_toml),
+    ("clock_messages", clock_messages),
+    ("clocks_toml", clocks_toml),
     ("ctf_metadata", ctf_metadata),
     ("ctf_stream", ctf_stream),
     ("ends_json", ends_json),
