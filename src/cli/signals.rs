@@ -33,6 +33,27 @@ pub(super) fn control() -> Arc<Control> {
     control
 }
 
+/// A flag that Ctrl-C or a termination signal sets. The second one ends the process.
+pub(super) fn end_flag() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    #[cfg(unix)]
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        let _ =
+            signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED.into(), Arc::clone(&flag));
+        // Without a handler the signal ends the process, which is safe too.
+        let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
+    }
+    #[cfg(not(unix))]
+    let handled = Arc::clone(&flag);
+    #[cfg(not(unix))]
+    let _ = ctrlc::set_handler(move || {
+        if handled.swap(true, Ordering::SeqCst) {
+            exit::now(INTERRUPTED.into());
+        }
+    });
+    flag
+}
+
 /// A flag that Ctrl-C sets, and only its owner clears.
 pub(super) fn flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));

@@ -37,6 +37,8 @@ pub struct PlannedInput {
     pub part: Option<Part>,
     /// Added to its times, e.g. `120ns`.
     pub time_offset: Option<String>,
+    /// What it is called in place of its path, which need not last.
+    pub shown: Option<PathBuf>,
 }
 
 /// One plan per folder, description or trace file, with the files beside it that describe it; all loose files
@@ -258,7 +260,7 @@ fn folder_name(folder: &Path) -> Option<String> {
 impl PlannedInput {
     /// A file of a trace.
     fn of_trace(name: String, path: PathBuf) -> Self {
-        Self { name, path, part: None, time_offset: None }
+        Self { name, path, part: None, time_offset: None, shown: None }
     }
 }
 
@@ -269,7 +271,7 @@ fn inputs_of(description: &Description, base: &Path) -> Vec<PlannedInput> {
             let part = Some(Part { core: core.name.clone(), role });
             let path = if name == "-" { PathBuf::from(name) } else { base.join(name) };
             let time_offset = core.time_offset.clone();
-            inputs.push(PlannedInput { name: name.to_owned(), path, part, time_offset });
+            inputs.push(PlannedInput { name: name.to_owned(), path, part, time_offset, shown: None });
         }
     }
     inputs

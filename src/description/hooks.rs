@@ -1,10 +1,11 @@
 //! Hook variables: a kernel with timing hooks writes each step of a process into one traced variable, as
-//! bits. What `recording.toml` says of them, completed with the published encodings, and the objects that the
-//! ids stand for. Not the rules (see `map::hooks`).
+//! bits; others are of runnables, spinlocks and services. What `recording.toml` says of them, completed with
+//! the published encodings, and the objects that the ids stand for. Not the rules (see `map::hooks`).
 
 use super::application::{CoreFiles, SetupFile};
 use super::orti::Orti;
 use crate::error::{Error, Result, did_you_mean};
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ const PUBLISHED: &str = include_str!("profiles/hooks.toml");
 pub struct HookVariable {
     /// Name of the variable in the export.
     pub name: String,
-    /// The number of the process.
+    /// The number of the process, runnable or spinlock; of a call, that of its parameter.
     pub id_mask: Option<u64>,
     /// The number of what happens to it.
     pub state_mask: Option<u64>,
@@ -28,13 +29,41 @@ pub struct HookVariable {
     pub core_mask: Option<u64>,
     /// Bits that are set in each word that counts.
     pub valid_mask: Option<u64>,
-    /// What each state means.
+    /// What each state means. `even` and `odd` are all numbers, each half of which is that of a service.
     #[serde(default)]
-    pub states: BTreeMap<String, ProcessStep>,
+    pub states: BTreeMap<String, HookStep>,
     /// From this state on, the id is that of an ISR, in a number space of its own.
     pub isr_states_from: Option<u64>,
     /// A file with the columns kind, id, name, core; or `orti`.
     pub ids: Option<String>,
+}
+
+/// What a word says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(
+    untagged,
+    expecting = "a step is activate, start, run, resume, preempt, ready, wait, release or terminate, lock or unlock, \
+                 enter or exit"
+)]
+pub enum HookStep {
+    /// Of a process; `start` and `terminate` also of a runnable.
+    Process(ProcessStep),
+    /// Of something else.
+    Other(OtherStep),
+}
+
+/// What happens on a core, in the process that runs there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OtherStep {
+    /// It gets a spinlock.
+    Lock,
+    /// It gives a spinlock back.
+    Unlock,
+    /// It calls a service.
+    Enter,
+    /// A service returns to it.
+    Exit,
 }
 
 /// What happens to a process.
@@ -68,6 +97,8 @@ struct Published {
 
 /// The value of `ids` for those of the ORTI file.
 const FROM_ORTI: &str = "orti";
+/// The kind of an id in a list that stands for no process.
+const NOBODY: &str = "none";
 
 impl HookVariable {
     /// The file with its ids, if it names one.
@@ -129,24 +160,88 @@ pub struct HookEncoding {
     pub core: Option<Bits>,
     /// Bits that each word has.
     pub valid: u64,
-    pub steps: BTreeMap<u64, ProcessStep>,
+    steps: BTreeMap<u64, HookStep>,
+    /// What even and odd states mean that are not in `steps`.
+    by_parity: [Option<HookStep>; 2],
     /// The states from which on the id is that of an ISR; `None` if tasks and ISRs have one number space.
     pub isr_states_from: Option<u64>,
-    /// By number space (true: that of ISRs) and id: an index of [`HookSetup::objects`], or `None` for what is
-    /// no process.
-    pub ids: BTreeMap<(bool, u64), Option<usize>>,
+    /// By number space and id: an index of [`HookSetup::objects`], or `None` for what is no process.
+    pub ids: BTreeMap<(Space, u64), Option<usize>>,
     /// Ids that are not known are no processes.
     pub others_are_nobody: bool,
+    /// Processes are not what its words are about.
+    of_runnables: bool,
 }
 
-/// A task or an ISR.
+/// What a number counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Space {
+    Processes,
+    /// Where they have numbers of their own.
+    Isrs,
+    Runnables,
+    Spinlocks,
+    Services,
+}
+
+impl HookEncoding {
+    /// What a word says, and the number that says of what; `None` if its state has no meaning.
+    pub fn step(&self, word: u64) -> Option<(HookStep, Space, u64)> {
+        let (state, id) = (self.state.of(word), self.id.of(word));
+        let listed = self.steps.get(&state).copied();
+        let by_parity = self.by_parity.get((state % 2) as usize).copied().flatten();
+        let id = if listed.is_none() { state / 2 } else { id };
+        let step = listed.or(by_parity)?;
+        let is_isr = self.isr_states_from.is_some_and(|from| state >= from);
+        let space = match step {
+            HookStep::Process(_) if self.of_runnables => Space::Runnables,
+            HookStep::Process(_) if is_isr => Space::Isrs,
+            HookStep::Process(_) => Space::Processes,
+            HookStep::Other(OtherStep::Lock | OtherStep::Unlock) => Space::Spinlocks,
+            HookStep::Other(OtherStep::Enter | OtherStep::Exit) => Space::Services,
+        };
+        Some((step, space, id))
+    }
+
+    /// All its words are calls of services.
+    fn is_of_services(&self) -> bool {
+        let is_call = |step: &HookStep| matches!(step, HookStep::Other(OtherStep::Enter | OtherStep::Exit));
+        self.steps.values().chain(self.by_parity.iter().flatten()).all(is_call)
+    }
+}
+
+words! {
+    /// What an id stands for, as lists of ids spell it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum HookKind {
+        /// A task.
+        Task = "task",
+        /// An ISR.
+        Isr = "isr",
+        /// An idle task, which has no events. Also a task may be one, by its name.
+        Idle = "idle",
+        /// A function that a process calls.
+        Runnable = "runnable",
+        /// A lock that cores wait for.
+        Spinlock = "spinlock",
+        /// A service of the OS.
+        Service = "service",
+    }
+}
+
+/// What an id stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookObject {
-    pub is_isr: bool,
+    pub kind: HookKind,
     pub name: String,
     pub core: Option<String>,
-    /// An idle task, which has no events. Also a task may be one, by its name.
-    pub is_idle: bool,
+}
+
+impl HookObject {
+    /// A task, or an idle one, or an ISR.
+    pub fn is_process(&self) -> bool {
+        matches!(self.kind, HookKind::Task | HookKind::Isr | HookKind::Idle)
+    }
 }
 
 /// Everything that the words of a recording need.
@@ -192,8 +287,13 @@ impl HookSetup {
         let described = variable.completed()?;
         let name = &described.name;
         let bits = |mask: Option<u64>, key: &str| Bits::new(mask.unwrap_or(0), key, name);
-        let mut steps = BTreeMap::new();
+        let (mut steps, mut by_parity) = (BTreeMap::new(), [None; 2]);
         for (state, step) in &described.states {
+            let parity = ["even", "odd"].iter().position(|word| word == state);
+            if let Some(parity) = parity.and_then(|parity| by_parity.get_mut(parity)) {
+                *parity = Some(*step);
+                continue;
+            }
             let number = state.parse().map_err(|e| {
                 Error::input(format!("state '{state}' of hook variable '{name}' is no number")).because(e)
             })?;
@@ -210,9 +310,11 @@ impl HookSetup {
                 .transpose()?,
             valid: described.valid_mask.unwrap_or(0),
             steps,
+            by_parity,
             isr_states_from: described.isr_states_from,
             ids: BTreeMap::new(),
             others_are_nobody: false,
+            of_runnables: false,
         };
         match (described.ids.as_deref(), described.ids_file()) {
             (_, Some(path)) => {
@@ -221,6 +323,8 @@ impl HookSetup {
                 self.add_listed(&mut encoding, text).map_err(|e| e.at(path))?;
             }
             (Some(_), None) => self.add_of_orti(&mut encoding, cores)?,
+            // Services have numbers where they have no names.
+            (None, None) if encoding.is_of_services() => {}
             (None, None) => {
                 return Err(Error::input(format!("hook variable '{name}' does not say what its ids mean"))
                     .hint("ids = \"ids.csv\", a file with the columns kind,id,name,core")
@@ -253,24 +357,42 @@ impl HookSetup {
             let wrong = |what: String| Error::input(what).line(n as u64 + 1);
             let id = number(field(id_at)).ok_or_else(|| wrong(format!("'{}' is no id", field(id_at))))?;
             let core = core_at.map(field).filter(|core| !core.is_empty()).map(str::to_owned);
-            let is_isr = field(kind_at) == "isr";
-            let object = match field(kind_at) {
-                "task" | "isr" | "idle" if field(name_at).is_empty() => {
-                    return Err(wrong(format!("{} {id} has no name", field(kind_at))));
+            let kind = HookKind::parse(field(kind_at));
+            let object = match (kind, field(kind_at)) {
+                (Some(_), kind) if field(name_at).is_empty() => {
+                    return Err(wrong(format!("{kind} {id} has no name")));
                 }
-                kind @ ("task" | "isr" | "idle") => {
-                    let (name, is_idle) = (field(name_at).to_owned(), kind == "idle");
-                    Some(self.object(HookObject { is_isr, name, core, is_idle }))
+                (Some(kind), _) => {
+                    let name = field(name_at).to_owned();
+                    Some(self.object(HookObject { kind, name, core }))
                 }
-                "none" => None,
-                other => {
-                    let near = did_you_mean(other, ["task", "isr", "idle", "none"]);
+                (None, NOBODY) => None,
+                (None, other) => {
+                    let kinds = HookKind::ALL.map(HookKind::as_str).into_iter().chain([NOBODY]);
+                    let near = did_you_mean(other, kinds.clone());
                     let near = near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
-                    return Err(wrong(format!("'{other}' is no kind{near}"))
-                        .hint("the kinds are: task, isr, idle, none"));
+                    let kinds = kinds.collect::<Vec<_>>().join(", ");
+                    return Err(
+                        wrong(format!("'{other}' is no kind{near}")).hint(format!("the kinds are: {kinds}"))
+                    );
                 }
             };
-            let space = is_isr && encoding.isr_states_from.is_some();
+            let space = match kind {
+                Some(HookKind::Isr) if encoding.isr_states_from.is_some() => Space::Isrs,
+                Some(HookKind::Task | HookKind::Isr | HookKind::Idle) | None => Space::Processes,
+                Some(HookKind::Runnable) => Space::Runnables,
+                Some(HookKind::Spinlock) => Space::Spinlocks,
+                Some(HookKind::Service) => Space::Services,
+            };
+            encoding.of_runnables |= space == Space::Runnables;
+            if encoding.of_runnables
+                && encoding.ids.keys().any(|(space, _)| matches!(space, Space::Processes | Space::Isrs))
+            {
+                return Err(wrong(format!(
+                    "'{}' has ids of processes and of runnables, and its words do not tell which is meant",
+                    encoding.name
+                )));
+            }
             if encoding.ids.insert((space, id), object).is_some() {
                 return Err(wrong(format!("id {id} is listed twice")).hint(
                     "tasks and ISRs that have number spaces of their own take isr_states_from in [[hook_variables]]",
@@ -299,11 +421,11 @@ impl HookSetup {
                 encoding.name
             )));
         };
-        let tasks = tasks.into_iter().map(|name| (false, name));
-        let all = tasks.chain(isrs.into_iter().map(|name| (true, name)));
-        for (id, (is_isr, name)) in (0..).zip(all) {
-            let object = self.object(HookObject { is_isr, name, core: None, is_idle: false });
-            encoding.ids.insert((false, id), Some(object));
+        let tasks = tasks.into_iter().map(|name| (HookKind::Task, name));
+        let all = tasks.chain(isrs.into_iter().map(|name| (HookKind::Isr, name)));
+        for (id, (kind, name)) in (0..).zip(all) {
+            let object = self.object(HookObject { kind, name, core: None });
+            encoding.ids.insert((Space::Processes, id), Some(object));
         }
         encoding.others_are_nobody = true;
         Ok(())
@@ -311,7 +433,11 @@ impl HookSetup {
 
     /// The index of an object; the same for the same one in several lists.
     fn object(&mut self, object: HookObject) -> usize {
-        let same = |known: &HookObject| known.is_isr == object.is_isr && known.name == object.name;
+        let is_isr = |object: &HookObject| object.kind == HookKind::Isr;
+        let same = |known: &HookObject| {
+            let of_one = known.kind == object.kind || known.is_process() && object.is_process();
+            of_one && is_isr(known) == is_isr(&object) && known.name == object.name
+        };
         self.objects.iter().position(same).unwrap_or_else(|| {
             self.objects.push(object);
             self.objects.len() - 1
@@ -360,8 +486,11 @@ mod tests {
         let word = 0x0001_9002;
         assert_eq!((encoding.id.of(word), encoding.state.of(word)), (1, 16));
         assert_eq!((encoding.core.unwrap().of(word), encoding.valid), (2, 0x8000));
-        assert_eq!((encoding.steps[&1], encoding.steps[&16]), (ProcessStep::Run, ProcessStep::Start));
-        assert_eq!(hooks.objects[encoding.ids[&(false, 1)].unwrap()].name, "I");
+        let step = |word| encoding.step(word).unwrap();
+        assert_eq!(step(word), (HookStep::Process(ProcessStep::Start), Space::Processes, 1));
+        assert_eq!(step(0x0001_8100).0, HookStep::Process(ProcessStep::Run));
+        assert_eq!(step(0x0007_9802), (HookStep::Other(OtherStep::Lock), Space::Spinlocks, 7));
+        assert_eq!(hooks.objects[encoding.ids[&(Space::Processes, 1)].unwrap()].name, "I");
         assert_eq!(hooks.cores, [("A".to_owned(), 0), ("B".to_owned(), 1)]);
     }
 
@@ -382,6 +511,18 @@ mod tests {
     }
 
     #[test]
+    fn services_need_no_ids_and_runnables_have_numbers_of_their_own() {
+        let none = HookVariable { ids: None, ..named("arti_sc_trace") };
+        let core = CoreFiles { name: "A".into(), ..CoreFiles::default() };
+        let hooks = HookSetup::new(&[none], &[], &[core]).unwrap();
+        let step = |word| hooks.variables[0].step(word).unwrap();
+        assert_eq!(step(0x0003_8600), (HookStep::Other(OtherStep::Enter), Space::Services, 0x43));
+        assert_eq!(step(0x0003_8700), (HookStep::Other(OtherStep::Exit), Space::Services, 0x43));
+        let both = "kind,id,name,core\ntask,0,T,A\nrunnable,0,R,\n";
+        assert!(setup(named("arti_os_trace"), both).unwrap_err().to_string().contains("do not tell which"));
+    }
+
+    #[test]
     fn threads_are_numbered_as_the_orti_file_lists_them() {
         let orti = "VERSION { KOIL = \"2.2\"; OSSEMANTICS = \"ORTI\", \"2.2\"; };\nIMPLEMENTATION x { OS { TOTRACE ENUM \
             \"unsigned char\" [ \"INVALID_TASK\" = 9, \"Idle\" = 0, \"T\" = 1 ] RUNNINGTASK, \"r\"; TOTRACE ENUM \
@@ -393,7 +534,7 @@ mod tests {
         };
         let variable = HookVariable { ids: Some("orti".into()), ..named("winidea_trace") };
         let hooks = HookSetup::new(&[variable], &[], &[core]).unwrap();
-        let names: Vec<_> = hooks.objects.iter().map(|o| (o.is_isr, o.name.as_str())).collect();
-        assert_eq!(names, [(false, "Idle"), (false, "T"), (true, "I")]);
+        let names: Vec<_> = hooks.objects.iter().map(|o| (o.kind, o.name.as_str())).collect();
+        assert_eq!(names, [(HookKind::Task, "Idle"), (HookKind::Task, "T"), (HookKind::Isr, "I")]);
     }
 }

@@ -16,7 +16,9 @@ mod setup;
 pub use application::{Application, ApplicationCore};
 pub use clocks_toml::{Clock, ClocksFile};
 pub use detect::{Plan, PlannedInput, plan};
-pub use hooks::{HookEncoding, HookObject, HookSetup, HookVariable, ProcessStep};
+pub use hooks::{
+    HookEncoding, HookKind, HookObject, HookSetup, HookStep, HookVariable, OtherStep, ProcessStep, Space,
+};
 pub use profile::Profile;
 pub use recording_toml::{CoreDescription, Description, FileList, NameList};
 pub use scheduler::{Identity, Meaning, SchedulerProfile, Side};

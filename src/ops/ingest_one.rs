@@ -102,7 +102,9 @@ pub(super) fn one(
         }
         None => None,
     };
-    if continued.is_none() && locked(tx)?.has_recording(name)? {
+    if continued.is_none() && options.replace {
+        locked(tx)?.drop_recording(name)?;
+    } else if continued.is_none() && locked(tx)?.has_recording(name)? {
         return Err(Error::database(format!("the database already has a recording '{name}'"))
             .hint(format!(
                 "choose another name with --name, or remove it first: btfdb remove DB --recording {name}"

@@ -35,6 +35,8 @@ pub struct Options {
     pub time_scale: Option<TimeScale>,
     /// The recording of the database that the inputs continue; `None`: each is a recording of its own.
     pub continues: Option<String>,
+    /// A recording of the same name gives way, in the same commit.
+    pub replace: bool,
     /// Map as well, where a recording says how.
     pub map: bool,
     /// Refuse everything when there is any finding of severity error, or a name in a description that nothing
@@ -79,6 +81,7 @@ impl Default for Options {
         Self {
             time_scale: None,
             continues: None,
+            replace: false,
             map: true,
             strict: false,
             formats: FORMATS,

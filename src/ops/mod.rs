@@ -5,6 +5,8 @@ mod after;
 #[cfg(feature = "engine")]
 pub mod align;
 #[cfg(feature = "engine")]
+pub mod archive;
+#[cfg(feature = "engine")]
 pub mod check;
 #[cfg(feature = "engine")]
 mod choice;

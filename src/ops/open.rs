@@ -2,6 +2,7 @@
 //! read into a temporary database. Not for what is then done with it.
 
 use super::Control;
+use super::archive::Unpacked;
 use super::choice::Choice;
 use super::ingest::ingest;
 use super::ingest_options::Options;
@@ -82,11 +83,12 @@ impl Trace {
     fn of_file(name: &str, path: &Path, options: &OpenOptions, control: &Arc<Control>) -> Result<Self> {
         let folder = TempDir::new().map_err(|e| Error::io("make a temporary folder for", path, e))?;
         let database = folder.path().join("trace.db");
-        let plans = plan(&[path.to_owned()], &Description::default(), &[])?;
+        let ingesting = Options::default();
+        let unpacked = Unpacked::of(&[path.to_owned()], ingesting.max_unpacked)?;
+        let plans = unpacked.plans(|inputs| plan(inputs, &Description::default(), &[]))?;
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = options.session.threads.unwrap_or_else(all);
-        let ingesting =
-            Options { time_scale: options.time_scale, threads, digest: false, ..Options::default() };
+        let ingesting = Options { time_scale: options.time_scale, threads, digest: false, ..ingesting };
         let recordings = plans.iter().map(|plan| plan.name.clone()).collect();
         ingest(Arc::new(RealDisk), &database, &plans, &ingesting, control)?;
         let session = session(Database::open(&database)?, options, control)?;

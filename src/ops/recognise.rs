@@ -104,7 +104,7 @@ fn open_input(
         let core = core.as_deref().unwrap_or_default();
         Error::input(format!("time_offset of core '{core}': {e}"))
     })?;
-    let (name, path) = (planned.name.clone(), planned.path.clone());
+    let (name, path) = (planned.name.clone(), planned.shown.as_ref().unwrap_or(&planned.path).clone());
     Ok(Input { name, path, core, role: part.map(|part| part.role), time_offset, after: None, source })
 }
 

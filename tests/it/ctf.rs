@@ -45,7 +45,7 @@ fn what_is_missing_is_said() {
 }
 
 /// A trace in the layout of Zephyr: no packets, events of five bytes and their fields.
-fn zephyr(bench: &Bench) {
+pub fn zephyr(bench: &Bench) {
     let thread = "fields := struct { u32 thread_id; text name[4]; };";
     let object = "fields := struct { u32 id; };";
     let result = "fields := struct { u32 id; u32 timeout; integer { size = 32; signed = true; } ret; };";

@@ -1,5 +1,6 @@
 //! Every example of the help texts runs as it is written. Not those of the README (see `tour`).
 
+use crate::archive::packed;
 use crate::continued::{pieces, records};
 use crate::neutrino::machine::{Options, simulate};
 use crate::support::{Bench, copy_dir, root};
@@ -71,6 +72,12 @@ fn bench() -> Bench {
     for name in ["trace.grasp", "reference.grasp"] {
         bench.write(name, include_str!("../data/grasp/control.grasp"));
     }
+    packed(&bench, "zephyr.ctf.tar.gz");
+    std::fs::rename(bench.path().join("zephyr"), bench.path().join("lttng-session")).unwrap();
+    copy_dir(&root().join("tests/data/systemview/motor"), bench.path());
+    std::fs::rename(bench.path().join("motor.SVDat"), bench.path().join("target.SVDat")).unwrap();
+    copy_dir(&root().join("tests/data/clocks"), bench.path());
+    bench.ok(&["ingest", "vehicle.db", "ecu_a.btf", "ecu_b.btf", "-q"]);
     let packed = Command::new("gzip").arg("tuesday.btf").current_dir(bench.path()).status().unwrap();
     assert!(packed.success());
     bench
@@ -111,14 +118,16 @@ fn examples(help: &str) -> Vec<String> {
 fn of_the_help_texts() {
     let bench = bench();
     let mut seen = 0;
-    for command in ["", "ingest", "query", "shell", "metrics", "export", "plot", "check", "compare"] {
+    for command in ["", "ingest", "align", "query", "shell", "metrics", "export", "plot", "check", "compare"]
+    {
         let args: Vec<&str> = if command.is_empty() { vec!["--help"] } else { vec![command, "--help"] };
         for example in examples(&bench.ok(&args).stdout) {
             // Recordings of one name cannot be ingested twice into the database of the other examples.
             let example = example
                 .replace("ingest engine.db", &format!("ingest {seen}.db"))
                 .replace("ingest kernel.db", &format!("ingest {seen}.db"))
-                .replace("traces.db", "other.db");
+                .replace("traces.db", "other.db")
+                .replace("--for 10min", "--for 1s");
             runs(&bench, &example);
             seen += 1;
         }

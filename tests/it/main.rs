@@ -14,6 +14,7 @@
 mod absent;
 mod align;
 mod architecture;
+mod archive;
 mod bad_input;
 mod btf;
 mod cli;
@@ -34,6 +35,7 @@ mod faults_of_verbs;
 #[allow(dead_code, reason = "the unit tests of `store` use the rest")]
 mod faulty_disk;
 mod fleet;
+mod follow;
 mod fuzz_corpus;
 mod grasp;
 mod grasp_out;

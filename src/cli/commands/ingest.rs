@@ -7,14 +7,16 @@ use super::super::on_cluster;
 use super::super::progress::watched;
 use super::super::signals;
 use super::super::ui::Ui;
-use super::parse;
+use super::follow::{Growing, follow};
+use super::{manage, parse};
 use crate::derive::Dialect;
-use crate::description::{CoreDescription, Description, FileList, NameList, plan};
+use crate::description::{CoreDescription, Description, FileList, NameList, Plan, plan};
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::formats::{FORMATS, TraceFormat};
+use crate::ops::archive::Unpacked;
 use crate::ops::ingest::{NOT_MAPPED, NOT_MAPPED_WHY, Report, ingest};
-use crate::ops::{IngestOptions as Options, label};
+use crate::ops::{Control, IngestOptions as Options, label};
 use crate::options::OptionSpec;
 use crate::store::{Location, RealDisk};
 use crate::time::{TimeScale, format_duration};
@@ -22,19 +24,22 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Read recordings into a database, and map them.
 ///
 /// An input is a folder with a recording.toml, a recording.toml, a folder of exports named CORE_data.csv and
-/// CORE_func.csv, such exports themselves, a BTF trace, or a QNX kernel trace: a .kev file or the lines of
-/// traceprinter (all also .gz and .zst; `-` is standard input).
+/// CORE_func.csv, such exports themselves, a BTF trace, a QNX kernel trace (a .kev file or the lines of
+/// traceprinter), a script of Grasp, a recording of SystemView, or the folder of a CTF trace. Files can also
+/// be .gz and .zst, folders .tar, .tar.gz and .tar.zst; `-` is standard input.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   btfdb ingest engine.db recording/
   btfdb ingest engine.db core0_data.csv core0_func.csv --name idle
   btfdb ingest engine.db minute1/ --name engine && btfdb ingest engine.db minute2/ --continue engine
   btfdb ingest traces.db monday.btf tuesday.btf.gz
+  btfdb ingest board.db lttng-session/ zephyr.ctf.tar.gz
+  btfdb ingest live.db target.SVDat --follow --for 10min
   btfdb ingest kernel.db trace.kev --jobs RECEIVE,NANOSLEEP
   btfdb ingest kernel.db trace.kev --class THREAD,COMM --where 'cpu = 0' --name part
   zcat core0_data.csv.gz | btfdb ingest engine.db --core name=Core_0,data=- --name piped")]
@@ -51,6 +56,13 @@ pub struct IngestArgs {
     /// description or none. The recording is then the same as if it had been ingested as a whole.
     #[arg(long = "continue", value_name = "NAME", conflicts_with = "name")]
     pub continues: Option<String>,
+    /// Inputs that grow, such as the file of a recorder that runs, or a pipe: what is there is committed in
+    /// steps, so that others can ask for it. Ends with the pipe, after --for, or with Ctrl-C.
+    #[arg(long, conflicts_with_all = ["continues", "cluster", "strict"])]
+    pub follow: bool,
+    /// How long to follow, e.g. 10s; then all that is there is ingested once more.
+    #[arg(long = "for", value_name = "TIME", requires = "follow", value_parser = manage::age)]
+    pub time: Option<Duration>,
     /// Format of the input.
     #[arg(long, value_parser = format_parser(), default_value = "auto")]
     pub format: InputFormat,
@@ -158,14 +170,7 @@ pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
     // File names may have a meaning in the given format, or in any if none is given.
     let formats = format.as_ref().map_or(FORMATS, std::slice::from_ref);
     let over = description(args)?;
-    let plans = match args.continues {
-        // Pieces may all have the same name.
-        Some(_) if args.inputs.iter().all(|input| input.is_dir()) && !args.inputs.is_empty() => {
-            let pieces = args.inputs.iter().map(|input| plan(std::slice::from_ref(input), &over, formats));
-            pieces.collect::<Result<Vec<_>>>()?.concat()
-        }
-        _ => plan(&args.inputs, &over, formats)?,
-    };
+    let max_unpacked = parse::size("--max-unpacked", &args.max_unpacked)?;
     let options = Options {
         time_scale: args.time_scale.as_deref().and_then(TimeScale::parse),
         continues: args.continues.clone(),
@@ -173,7 +178,7 @@ pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
         strict: args.strict,
         format,
         encoding: Encoding::parse(&args.encoding),
-        max_unpacked: parse::size("--max-unpacked", &args.max_unpacked)?,
+        max_unpacked,
         max_names: parse::size("--max-names", &args.names.max_names)?,
         allow_outside: args.allow_outside,
         of_formats: args.of_formats.values.clone(),
@@ -189,16 +194,38 @@ pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
         threads: parse::threads(&args.limits),
         ..Options::default()
     };
-    let control = signals::control();
     let begun = Instant::now();
     if let Some(address) = args.cluster.cluster.as_deref() {
+        let control = signals::control();
         let at = (address, control.flag_shared());
         on_cluster::ingest(&args.database, &args.inputs, (&over, &options), &at, ui)?;
         ui.status(&format!("done in {:.1} s", begun.elapsed().as_secs_f32()));
         return Ok(0);
     }
-    let work = || ingest(Arc::new(RealDisk), &args.database, &plans, &options, &control);
-    let reports = watched(ui, &control, work)?;
+    let plans = |inputs: &[PathBuf]| -> Result<Vec<Plan>> {
+        match args.continues {
+            // Pieces may all have the same name.
+            Some(_) if inputs.iter().all(|input| input.is_dir()) && !inputs.is_empty() => {
+                let pieces = inputs.iter().map(|input| plan(std::slice::from_ref(input), &over, formats));
+                Ok(pieces.collect::<Result<Vec<_>>>()?.concat())
+            }
+            _ => plan(inputs, &over, formats),
+        }
+    };
+    let disk = || Arc::new(RealDisk);
+    let reports = if args.follow {
+        let growing = Growing::new(&args.inputs)?;
+        let step = |replace, control: &Arc<Control>| {
+            let options = Options { replace, ..options.clone() };
+            ingest(disk(), &args.database, &growing.shown(plans(growing.inputs())?), &options, control)
+        };
+        follow(&growing, (args.time, &signals::end_flag()), ui, step)?
+    } else {
+        let unpacked = Unpacked::of(&args.inputs, max_unpacked)?;
+        let plans = unpacked.plans(plans)?;
+        let control = signals::control();
+        watched(ui, &control, || ingest(disk(), &args.database, &plans, &options, &control))?
+    };
     for report in &reports {
         report_one(report, ui);
     }

@@ -239,7 +239,7 @@ fn counted(count: u64, what: &str) -> String {
 }
 
 /// An age: a number and a unit.
-fn age(text: &str) -> Result<Duration, String> {
+pub(super) fn age(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let seconds = match &text[digits.len()..] {
         "s" => 1,

@@ -8,6 +8,7 @@ pub(super) mod compare;
 pub(super) mod demo;
 pub(super) mod export;
 pub(super) mod extension;
+mod follow;
 pub(super) mod help;
 pub(super) mod histogram;
 pub(super) mod ingest;

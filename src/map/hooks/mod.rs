@@ -1,8 +1,10 @@
 //! Hook variables to system events: each word is a step of a process. The kernel itself says what happened,
-//! so that there are few rules (W1 to W9 of docs/mapping.md). Not what a word is made of (see
+//! so that there are few rules (W1 to W12 of docs/mapping.md). Not what a word is made of (see
 //! `description::hooks`).
 
+mod calls;
 mod rules;
+mod spinlocks;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -10,9 +12,10 @@ mod words;
 
 use super::{EntityFacts, Finished, Gap, Mapper, Output, Recording, StoredRows};
 use crate::btf::{EntityType, Names};
-use crate::description::StoredSetup;
+use crate::description::{HookKind, HookObject, StoredSetup};
 use crate::error::Result;
 use crate::schema::{TableSpec, tables};
+use calls::CallRows;
 use rules::{Rules, State};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -30,19 +33,20 @@ impl Mapper for HookMapper {
     const NAME: &'static str = "hooks";
     const STATE_VERSION: u32 = 1;
     const TABLES: &'static [&'static TableSpec] = &[tables::DATA_EVENT];
+    const NATIVE_TABLES: &'static [&'static TableSpec] = &[tables::OS_CALL];
     const LOOK_AHEADS: usize = 0;
     const TELLS_ACTIVATIONS: bool = false;
 
     type Settings = StoredSetup;
     type Event<'a> = Word;
-    type NativeRows = ();
+    type NativeRows = CallRows;
     type State = State;
 
     fn new(settings: StoredSetup, recording: &Recording<'_>) -> Result<Self> {
         let setup = settings.hooks()?;
         let variables = setup.variables.iter().map(|variable| variable.name.clone()).collect();
         let range = (recording.begin, recording.end);
-        Ok(Self { rules: Rules::new(setup)?, variables, range, relevant: 0 })
+        Ok(Self { rules: Rules::new(setup, recording.begin)?, variables, range, relevant: 0 })
     }
 
     fn resume(&mut self, state: State) -> Result<()> {
@@ -83,15 +87,17 @@ impl Mapper for HookMapper {
     }
 
     fn entities(&self) -> Vec<EntityFacts> {
-        let processes = self.rules.objects().iter().filter(|object| !object.is_idle);
-        let kind = |is_isr| if is_isr { EntityType::Isr } else { EntityType::Task };
-        let facts = |kind, name: &str| EntityFacts::new(kind, name);
-        processes
-            .map(|object| EntityFacts {
-                core: object.core.clone(),
-                ..facts(kind(object.is_isr), &object.name)
-            })
-            .collect()
+        let entity = |object: &HookObject| {
+            let kind = match object.kind {
+                HookKind::Task => EntityType::Task,
+                HookKind::Isr => EntityType::Isr,
+                HookKind::Runnable => EntityType::Runnable,
+                HookKind::Spinlock => EntityType::Semaphore,
+                HookKind::Idle | HookKind::Service => return None,
+            };
+            Some(EntityFacts { core: object.core.clone(), ..EntityFacts::new(kind, &object.name) })
+        };
+        self.rules.objects().iter().filter_map(entity).collect()
     }
 
     fn names(&self) -> &Names {
@@ -106,8 +112,12 @@ impl Mapper for HookMapper {
         self.rules.take(at_least)
     }
 
+    fn take_rows(&mut self, at_least: usize) -> Option<CallRows> {
+        self.rules.take_rows(at_least)
+    }
+
     fn finish(&mut self) -> Finished<Self> {
-        let (outputs, log) = self.rules.finish();
-        Finished { outputs, rows: (), log, relevant: self.relevant, state: self.rules.state() }
+        let (outputs, rows, log) = self.rules.finish();
+        Finished { outputs, rows, log, relevant: self.relevant, state: self.rules.state() }
     }
 }

@@ -1,10 +1,12 @@
-//! The rules that map the words of hook variables to system events (W1 to W9 of docs/mapping.md), word by
+//! The rules that map the words of hook variables to system events (W1 to W12 of docs/mapping.md), word by
 //! word. Not how words are read (see `words`), nor what their bits mean (see `steps`).
 
+use super::calls::{CallRows, Caller, Calls};
+use super::spinlocks::Spinlocks;
 use super::steps::{Decoder, Step};
 use super::words::Word;
-use crate::btf::{IdleTasks, NameId, Names};
-use crate::description::{HookObject, HookSetup, ProcessStep, Profile};
+use crate::btf::{Action, Actor, EntityType, Event, IdleTasks, NameId, Names, Note};
+use crate::description::{HookKind, HookObject, HookSetup, HookStep, OtherStep, ProcessStep, Profile};
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::error::{Error, Result};
 use crate::map::process::Process;
@@ -30,17 +32,32 @@ pub(super) struct Rules {
     reached: Vec<BTreeSet<NameId>>,
     /// The words of one instant and export.
     instant: VecDeque<Word>,
+    /// The process of each object that is one.
+    of_objects: Vec<Option<usize>>,
+    spinlocks: Spinlocks,
+    calls: Calls,
+    /// Runnables where nothing runs, or that have not started.
+    runnables: u64,
 }
 
 impl Rules {
-    pub fn new(mut setup: HookSetup) -> Result<Self> {
+    /// For a recording that begins at `begin`.
+    pub fn new(mut setup: HookSetup, begin: i64) -> Result<Self> {
         let idle_tasks = IdleTasks::new(Profile::generic()?.idle_tasks);
-        for object in setup.objects.iter_mut().filter(|object| !object.is_isr) {
-            object.is_idle |= idle_tasks.verdict(&object.name) == Some(true);
+        for object in setup.objects.iter_mut().filter(|object| object.kind == HookKind::Task) {
+            if idle_tasks.verdict(&object.name) == Some(true) {
+                object.kind = HookKind::Idle;
+            }
         }
         let mut processes = Processes::default();
-        for object in &setup.objects {
-            processes.add(&object.name, object.is_isr);
+        let mut process = |object: &HookObject| {
+            object.is_process().then(|| processes.add(&object.name, object.kind == HookKind::Isr))
+        };
+        let of_objects = setup.objects.iter().map(&mut process).collect();
+        for lock in setup.objects.iter().filter(|object| object.kind == HookKind::Spinlock) {
+            let lock = (processes.names.intern(&lock.name), 0);
+            let kind = EntityType::Semaphore;
+            processes.push(Event::new(begin, lock, kind, lock, Action::Ready, Note::None));
         }
         let cores: Vec<NameId> = setup.cores.iter().map(|(name, _)| processes.names.intern(name)).collect();
         Ok(Self {
@@ -50,6 +67,10 @@ impl Rules {
             processes,
             cores,
             instant: VecDeque::new(),
+            of_objects,
+            spinlocks: Spinlocks::default(),
+            calls: Calls::default(),
+            runnables: 0,
         })
     }
 
@@ -85,6 +106,10 @@ impl Rules {
         self.processes.take(at_least)
     }
 
+    pub fn take_rows(&mut self, at_least: usize) -> Option<CallRows> {
+        self.calls.rows.take(at_least)
+    }
+
     /// Maps the next word. Words of one instant are held until all of them are there.
     pub fn word(&mut self, word: &Word) {
         if self.instant.front().is_some_and(|first| (first.time, first.export) != (word.time, word.export)) {
@@ -94,8 +119,9 @@ impl Rules {
     }
 
     /// Ends the recording: open instances stay open.
-    pub fn finish(&mut self) -> (Vec<Output>, Log) {
+    pub fn finish(&mut self) -> (Vec<Output>, CallRows, Log) {
         self.end_instant();
+        self.calls.finish(&self.processes.names);
         let mut log = Log::default();
         for (severity, code, message) in self.decoder.findings() {
             log.push(finding(severity, code, message));
@@ -108,7 +134,28 @@ impl Rules {
             );
             log.push(finding(Severity::Warning, "lost-writes", message));
         }
-        (std::mem::take(&mut self.processes.out), log)
+        for (count, code, what) in [
+            (
+                self.runnables,
+                "runnable-of-nobody",
+                "runnables start or stop where no process runs, or did not start",
+            ),
+            (
+                self.spinlocks.unexpected,
+                "lost-locks",
+                "steps of spinlocks do not follow from those before: others were lost",
+            ),
+            (
+                self.calls.unentered,
+                "call-without-begin",
+                "services return that were not called in the recording",
+            ),
+        ] {
+            if count > 0 {
+                log.push(finding(Severity::Warning, code, format!("{count} {what}")));
+            }
+        }
+        (std::mem::take(&mut self.processes.out), std::mem::take(&mut self.calls.rows), log)
     }
 
     /// Rule W8: nothing is known in a gap, and what comes behind it is as at the begin of a recording.
@@ -122,8 +169,15 @@ impl Rules {
                 self.reached.get(export).into_iter().flatten().copied().chain(own).collect()
             }
         };
-        let objects = &self.setup.objects;
-        self.processes.gap(gap, &concerned, |names, p| names.find(objects.get(p)?.core.as_deref()?));
+        for core in &concerned {
+            self.spinlocks.forget(*core, gap.begin, &mut self.processes.out);
+            self.calls.forget(*core, &self.processes.names);
+        }
+        let (objects, of_objects) = (&self.setup.objects, &self.of_objects);
+        self.processes.gap(gap, &concerned, |names, p| {
+            let object = of_objects.iter().position(|of| *of == Some(p))?;
+            names.find(objects.get(object)?.core.as_deref()?)
+        });
     }
 
     /// Rule W5: whatever leaves the core at an instant does so before another process gets it.
@@ -147,15 +201,18 @@ impl Rules {
         }
         while let Some(step) = steps.pop_front() {
             if let Some(core) = self.cores.get(step.core)
-                && matches!(step.what, ProcessStep::Start | ProcessStep::Run | ProcessStep::Resume)
-                && let Some(other) = self.processes.running(*core).filter(|other| *other != step.object)
+                && let Some(ProcessStep::Start | ProcessStep::Run | ProcessStep::Resume) =
+                    self.of_process(&step)
+                && let Some(other) =
+                    self.processes.running(*core).filter(|other| Some(*other) != self.process(&step))
             {
                 let leaves = |step: &Step| {
                     use ProcessStep::{Preempt, Ready, Terminate, Wait};
-                    matches!(step.what, Preempt | Ready | Terminate | Wait)
+                    matches!(step.what, HookStep::Process(Preempt | Ready | Terminate | Wait))
                 };
-                let of_other =
-                    steps.iter().position(|later| later.object == other && later.core == step.core);
+                let of_other = steps
+                    .iter()
+                    .position(|later| self.process(later) == Some(other) && later.core == step.core);
                 if let Some(at) = of_other.filter(|at| steps.get(*at).is_some_and(leaves))
                     && let Some(exit) = steps.remove(at)
                 {
@@ -166,15 +223,74 @@ impl Rules {
         }
     }
 
-    fn step(&mut self, step: Step) {
-        let Step { time, core, object: p, what } = step;
-        let (Some(core), Some(object)) = (self.cores.get(core).copied(), self.setup.objects.get(p)) else {
-            return;
-        };
-        // Rule W9.
-        if !object.is_idle {
-            self.processes.step(p, time, core, what);
+    /// The process that a step is of.
+    fn process(&self, step: &Step) -> Option<usize> {
+        self.of_objects.get(step.object?).copied().flatten()
+    }
+
+    /// What happens to a process.
+    fn of_process(&self, step: &Step) -> Option<ProcessStep> {
+        match step.what {
+            HookStep::Process(what) if self.process(step).is_some() => Some(what),
+            _ => None,
         }
+    }
+
+    fn step(&mut self, step: Step) {
+        let Some(core) = self.cores.get(step.core).copied() else { return };
+        let object = step.object.and_then(|object| self.setup.objects.get(object));
+        let time = step.time;
+        match (step.what, object) {
+            // Rule W9.
+            (HookStep::Process(_), Some(HookObject { kind: HookKind::Idle, .. }) | None) => {}
+            (HookStep::Process(what), Some(object)) => match self.process(&step) {
+                Some(p) => {
+                    let ends = (what == ProcessStep::Terminate).then(|| self.processes.actor(p)).flatten();
+                    self.processes.step(p, time, core, what);
+                    if let Some(ends) = ends {
+                        self.calls.end(ends, &self.processes.names);
+                    }
+                }
+                // Rule W10.
+                None => {
+                    let is_owned = match what {
+                        ProcessStep::Terminate => self.processes.end_runnable(core, time, &object.name),
+                        _ => self.processes.start_runnable(core, time, &object.name),
+                    };
+                    self.runnables += u64::from(!is_owned);
+                }
+            },
+            (HookStep::Other(what), object) => {
+                let name = object.map(|object| self.processes.names.intern(&object.name));
+                let caller = self.caller(core);
+                match (what, name) {
+                    // Rule W11: code outside of all processes is the environment.
+                    (OtherStep::Lock | OtherStep::Unlock, Some(lock)) => {
+                        let outside = (self.processes.names.intern(EntityType::Simulation.as_str()), -1);
+                        let by: (Actor, NameId) = (caller.map_or(outside, |(actor, _)| actor), core);
+                        let out = &mut self.processes.out;
+                        match what {
+                            OtherStep::Lock => self.spinlocks.lock(lock, by, time, out),
+                            _ => self.spinlocks.unlock(lock, by, time, out),
+                        }
+                    }
+                    (OtherStep::Lock | OtherStep::Unlock, None) => {}
+                    // Rule W12.
+                    (OtherStep::Enter, name) => self.calls.enter(core, caller, time, step.id, name),
+                    (OtherStep::Exit, _) => {
+                        self.calls.exit(core, caller, time, step.id, &self.processes.names);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The process that a core runs, as a caller.
+    fn caller(&self, core: NameId) -> Caller {
+        let p = self.processes.running(core)?;
+        let is_isr = self.processes.all().get(p)?.is_isr;
+        let kind = if is_isr { EntityType::Isr } else { EntityType::Task };
+        Some((self.processes.actor(p)?, kind))
     }
 }
 

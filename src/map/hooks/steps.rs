@@ -1,8 +1,8 @@
-//! The bits of a word as a step of a process; what has no meaning is counted. Not what follows from a step
-//! (see `rules`).
+//! The bits of a word as a step of a process or of something else; what has no meaning is counted. Not what
+//! follows from a step (see `rules`).
 
 use super::words::Word;
-use crate::description::{HookEncoding, HookSetup, ProcessStep};
+use crate::description::{HookEncoding, HookSetup, HookStep, Space};
 use crate::diagnostics::{Severity, UNKNOWN_NAME};
 use std::collections::BTreeMap;
 
@@ -12,9 +12,11 @@ pub(super) struct Step {
     pub time: i64,
     /// An index into the cores of the recording, and those that words have added.
     pub core: usize,
-    /// An index into the objects of the setup.
-    pub object: usize,
-    pub what: ProcessStep,
+    /// An index into the objects of the setup; `None` of a service that has no name.
+    pub object: Option<usize>,
+    /// The number of the object.
+    pub id: u64,
+    pub what: HookStep,
 }
 
 /// Why a word is no step.
@@ -58,22 +60,18 @@ impl Decoder {
             *written = true;
         }
         let variable = self.variables.get(word.variable)?;
-        let (state, id) = (variable.state.of(word.value), variable.id.of(word.value));
-        let what = variable.steps.get(&state).copied();
-        let why = match what {
+        let why = match variable.step(word.value) {
             _ if word.value & variable.valid != variable.valid => Err(Why::Cleared),
             None if word.value == 0 => Err(Why::Cleared),
-            None => Err(Why::State(state)),
-            Some(what) => {
-                let is_isr = variable.isr_states_from.is_some_and(|from| state >= from);
-                match variable.ids.get(&(is_isr, id)) {
-                    Some(object) => Ok(object.map(|object| (object, what))),
-                    None if variable.others_are_nobody => Ok(None),
-                    None => Err(Why::Id(id)),
-                }
-            }
+            None => Err(Why::State(variable.state.of(word.value))),
+            Some((what, space, id)) => match variable.ids.get(&(space, id)) {
+                Some(object) => Ok(object.map(|object| (Some(object), id, what))),
+                None if space == Space::Services => Ok(Some((None, id, what))),
+                None if variable.others_are_nobody => Ok(None),
+                None => Err(Why::Id(id)),
+            },
         };
-        let (object, what) = match why {
+        let (object, id, what) = match why {
             Ok(step) => step?,
             Err(why) => {
                 let is_new = !self.others.contains_key(&(word.variable, why));
@@ -99,7 +97,7 @@ impl Decoder {
                 }
             },
         };
-        Some(Step { time: word.time, core, object, what })
+        Some(Step { time: word.time, core, object, id, what })
     }
 
     /// What was found in words that are no steps: severity, code and message.
@@ -115,7 +113,7 @@ impl Decoder {
                 Why::Cleared => (
                     Severity::Info,
                     "hook-cleared",
-                    format!("{count} writes clear '{name}': they are no steps of a process"),
+                    format!("{count} writes clear '{name}': they say nothing"),
                 ),
                 Why::State(u64::MAX) => (
                     Severity::Warning,

@@ -157,7 +157,7 @@ fn behind_a_gap_all_is_as_at_the_begin() {
 fn idle_tasks_and_nobody_have_no_events_and_what_is_unknown_is_counted() {
     let found = mapped(&[(1, 0x303), (2, 0x304), (3, 0), (4, 0x307), (5, 0xF00), (6, 0xF00)]);
     let expected = [
-        "hook-cleared: 1 writes clear 'w': they are no steps of a process",
+        "hook-cleared: 1 writes clear 'w': they say nothing",
         "hook-state: 2 writes of 'w' have state 15, which has no meaning: see 'states'",
         "hook-id: 1 writes of 'w' have id 7, which is not in the list of ids",
     ];
@@ -176,4 +176,156 @@ fn a_variable_without_writes_and_very_many_cores_are_reported() {
     let found = text(&mapper, &finished);
     // Two of them are described.
     assert!(found.contains("198 writes of 'w' name yet other cores"), "{found}");
+}
+
+/// Task `T` of `A` and `U` of `B` by the variable `w`; runnables, spinlocks and services by others. The words
+/// are 0xSSII; 0x8000 is the second core.
+fn mapper_of_objects() -> HookMapper {
+    let variable = |name: &str, states: &str, ids: &str| {
+        let text = format!(
+            "name = \"{name}\"\nid_mask = 0xFF\nstate_mask = 0xF00\ncore_mask = 0x8000\nids = \"{ids}\"\nstates = {{ {states} }}\n"
+        );
+        serde_json::to_value(toml::from_str::<toml::Value>(&text).unwrap()).unwrap()
+    };
+    let file = |path: &str, rows: &str| serde_json::json!({ "path": path, "text": format!("kind,id,name,core\n{rows}") });
+    let steps = "1 = \"start\", 2 = \"preempt\", 3 = \"resume\", 4 = \"terminate\"";
+    let setup = serde_json::json!({
+        "os": "hooks", "runnables": [], "signals": [], "category1_isrs": [], "task_functions": {}, "aliases": {}, "oil": [],
+        "hook_variables": [
+            variable("w", steps, "p"),
+            variable("r", "1 = \"start\", 2 = \"terminate\"", "r"),
+            variable("s", "1 = \"lock\", 2 = \"unlock\"", "s"),
+            variable("c", "1 = \"enter\", 2 = \"exit\"", "c"),
+        ],
+        "hook_ids": [
+            file("p", "task,0,T,A\ntask,1,U,B\nidle,2,I,A\n"),
+            file("r", "runnable,0,R,\nrunnable,1,Q,\n"),
+            file("s", "spinlock,0,S,\n"),
+            file("c", "service,0,Get,\n"),
+        ],
+        "cores": [{ "name": "A", "oil": [] }, { "name": "B", "oil": [] }],
+    });
+    let setup: StoredSetup = serde_json::from_value(setup).unwrap();
+    let recording = Recording { begin: 0, end: 1000, time_scale: TimeScale::Ns, gaps: &[] };
+    HookMapper::new(setup, &recording).unwrap()
+}
+
+/// What words become: time, variable, value.
+fn mapped_objects(words: &[(i64, usize, u64)]) -> (String, Finished<HookMapper>) {
+    let mut mapper = mapper_of_objects();
+    for (time, variable, value) in words {
+        mapper.event(&Word { time: *time, export: 0, variable: *variable, value: *value });
+    }
+    let finished = mapper.finish();
+    let unwritten = |line: &&str| !line.starts_with("unknown-name");
+    let text = text(&mapper, &finished);
+    (text.lines().filter(unwritten).map(|line| format!("{line}\n")).collect(), finished)
+}
+
+#[test]
+fn runnables_run_in_the_process_of_their_core() {
+    let words = [
+        (1, 1, 0x100),
+        (2, 0, 0x100),
+        (3, 1, 0x100),
+        (4, 1, 0x101),
+        (5, 0, 0x200),
+        (6, 0, 0x300),
+        (7, 1, 0x200),
+        (8, 1, 0x200),
+        (9, 0, 0x400),
+    ];
+    let expected = [
+        "0 S S0 ready",
+        "?2 STI_T T0 activate",
+        "2 A T0 start",
+        "3 T R0 start",
+        "4 T Q0 start",
+        "5 T Q0 suspend",
+        "5 T R0 suspend",
+        "5 A T0 preempt",
+        "6 A T0 resume",
+        "6 T R0 resume",
+        "6 T Q0 resume",
+        "7 T Q0 terminate",
+        "7 T R0 terminate",
+        "9 A T0 terminate",
+        "runnable-of-nobody: 2 runnables start or stop where no process runs, or did not start",
+    ];
+    assert_eq!(mapped_objects(&words).0, lines(&expected));
+}
+
+#[test]
+fn spinlocks_have_one_owner() {
+    let words = [
+        (1, 0, 0x100),
+        (2, 0, 0x8101),
+        (3, 2, 0x8200),
+        (4, 2, 0x100),
+        (5, 2, 0x200),
+        (6, 2, 0x100),
+        (7, 2, 0x8100),
+        (8, 2, 0x8200),
+    ];
+    let expected = [
+        "0 S S0 ready",
+        "?1 STI_T T0 activate",
+        "1 A T0 start",
+        "?2 STI_U U0 activate",
+        "2 B U0 start",
+        // Nothing was known of it.
+        "!3 U S0 requestsemaphore",
+        "!3 S S0 lock",
+        "!3 U S0 assigned",
+        "3 U S0 released",
+        "3 S S0 unlock",
+        "4 T S0 requestsemaphore",
+        "4 S S0 lock",
+        "4 T S0 assigned",
+        "5 T S0 released",
+        "5 S S0 unlock",
+        "6 T S0 requestsemaphore",
+        "6 S S0 lock",
+        "6 T S0 assigned",
+        // That it was given back was lost.
+        "!7 T S0 released",
+        "!7 S S0 unlock",
+        "7 U S0 requestsemaphore",
+        "7 S S0 lock",
+        "7 U S0 assigned",
+        "8 U S0 released",
+        "8 S S0 unlock",
+        "lost-locks: 1 steps of spinlocks do not follow from those before: others were lost",
+    ];
+    assert_eq!(mapped_objects(&words).0, lines(&expected));
+}
+
+#[test]
+fn calls_are_inside_each_other() {
+    let words = [
+        (1, 0, 0x100),
+        (2, 3, 0x100),
+        (3, 3, 0x105),
+        (4, 0, 0x8101),
+        // Of the other core: no call of its own.
+        (5, 3, 0x8200),
+        (6, 3, 0x205),
+        (7, 3, 0x200),
+        (8, 3, 0x100),
+        (9, 0, 0x400),
+        (10, 3, 0x107),
+    ];
+    let (text, mut finished) = mapped_objects(&words);
+    assert!(text.contains("call-without-begin: 1 services"), "{text}");
+    let batch = super::super::NativeRows::take_batches(&mut finished.rows).unwrap().remove(0);
+    let rows = crate::schema::OsCallView::of(&batch).unwrap();
+    let line = |row: crate::schema::OsCallRow<'_>| {
+        let text =
+            |name: Option<crate::names::Name<'_>>| name.map_or("-".to_owned(), |name| name.text().to_owned());
+        let (process, name) = (text(row.process), text(row.name));
+        format!("{process} {} {name} {} {} {:?}", row.service, row.depth, row.enter_at, row.exit_at)
+    };
+    let found: Vec<String> = rows.rows().map(line).collect();
+    let expected = ["T 5 - 1 3 Some(6)", "T 0 Get 0 2 Some(7)", "T 0 Get 0 8 None", "- 7 - 0 10 None"];
+    assert_eq!(found, expected);
 }

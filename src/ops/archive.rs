@@ -1,0 +1,177 @@
+//! Archives of recordings (`.tar`, `.tar.gz`, `.tar.zst`): unpacked into a temporary folder, which is then
+//! ingested as any folder. Not compressed files, which are read as they are (see `input`).
+
+use crate::description::Plan;
+use crate::error::{Error, ErrorKind, Result};
+use crate::input::Source;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+use tar::{Archive, EntryType};
+use tempfile::TempDir;
+
+/// What archives end with. What they are packed with, their first bytes tell.
+const ENDINGS: [&str; 4] = [".tar", ".tar.gz", ".tgz", ".tar.zst"];
+/// Most files and folders in an archive: each takes a place on the disk, however small it is.
+const MOST_ENTRIES: usize = 1 << 20;
+
+/// Inputs of a command, where archives are folders.
+#[derive(Debug, Default)]
+pub struct Unpacked {
+    /// The inputs, in their order.
+    pub inputs: Vec<PathBuf>,
+    /// The folders of archives, each with its archive; removed with this value.
+    folders: Vec<(TempDir, PathBuf)>,
+}
+
+impl Unpacked {
+    /// Unpacks the archives among some inputs, to at most so many bytes each.
+    ///
+    /// # Errors
+    /// An archive that is damaged, too large, or names files outside of itself; the disk.
+    pub fn of(inputs: &[PathBuf], max_unpacked: u64) -> Result<Self> {
+        let mut unpacked = Self::default();
+        for input in inputs {
+            let name = input.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let stem = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending));
+            let input = match stem.filter(|_| input.is_file()) {
+                Some(stem) => {
+                    let stem = stem.strip_suffix(".ctf").unwrap_or(stem);
+                    let folder =
+                        TempDir::new().map_err(|e| Error::io("make a temporary folder for", input, e))?;
+                    let top = folder.path().join(if stem.is_empty() { "recording" } else { stem });
+                    unpack(input, &top, max_unpacked)?;
+                    unpacked.folders.push((folder, input.clone()));
+                    only_folder(top)?
+                }
+                None => input.clone(),
+            };
+            unpacked.inputs.push(input);
+        }
+        Ok(unpacked)
+    }
+
+    /// Plans for the inputs, which call the files in archives by the archives that they are in.
+    ///
+    /// # Errors
+    /// Those of `plan`, with the archive that a temporary folder is of.
+    pub fn plans(&self, plan: impl FnOnce(&[PathBuf]) -> Result<Vec<Plan>>) -> Result<Vec<Plan>> {
+        let mut plans = plan(&self.inputs).map_err(|error| {
+            let mentioned = self
+                .folders
+                .iter()
+                .find(|(folder, _)| error.to_string().contains(&*folder.path().to_string_lossy()));
+            match mentioned {
+                Some((_, archive)) => error.hint(format!("this is what '{}' unpacks to", archive.display())),
+                None => error,
+            }
+        })?;
+        for input in plans.iter_mut().flat_map(|plan| &mut plan.inputs) {
+            let shown = self.folders.iter().find_map(|(folder, archive)| {
+                let inside = input.path.strip_prefix(folder.path()).ok()?;
+                let inside: PathBuf = inside.components().skip(1).collect();
+                Some(archive.join(inside))
+            });
+            input.shown = shown.or(input.shown.take());
+        }
+        Ok(plans)
+    }
+}
+
+/// The bytes of a source, unpacked.
+struct Bytes {
+    source: Source,
+    chunk: Option<(crate::input::Chunk, usize)>,
+    failed: Option<Error>,
+}
+
+impl Read for Bytes {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some((chunk, at)) = &mut self.chunk {
+                let rest = chunk.bytes.get(*at..).unwrap_or_default();
+                let count = rest.len().min(room.len());
+                if let (Some(to), Some(from)) = (room.get_mut(..count), rest.get(..count)) {
+                    to.copy_from_slice(from);
+                }
+                *at += count;
+                if count > 0 {
+                    return Ok(count);
+                }
+            }
+            match self.source.next_chunk() {
+                Ok(Some(chunk)) => self.chunk = Some((chunk, 0)),
+                Ok(None) => return Ok(0),
+                Err(error) => {
+                    self.failed = Some(error);
+                    return Err(io::Error::other("the archive cannot be read"));
+                }
+            }
+        }
+    }
+}
+
+fn unpack(archive: &Path, into: &Path, max_unpacked: u64) -> Result<()> {
+    let mut source = Source::open(archive)?;
+    source.skip_digest();
+    source.unpack_at_most(max_unpacked);
+    let mut entries = Archive::new(Bytes { source, chunk: None, failed: None });
+    let written = files_of(&mut entries, into, archive);
+    let Bytes { failed, .. } = entries.into_inner();
+    match failed {
+        Some(error) => Err(error),
+        None => written,
+    }
+}
+
+/// Writes the files of an archive. Links and devices are passed over: a recording has none.
+#[expect(clippy::disallowed_methods, reason = "a temporary folder is no part of a database")]
+fn files_of(entries: &mut Archive<Bytes>, into: &Path, archive: &Path) -> Result<()> {
+    // What the library says can repeat what is in the file.
+    let damaged = |_| Error::input("the archive is damaged").at(archive).hint("list it with tar -tf");
+    let failed = |path: &Path, e: io::Error| Error::io("unpack", path, e);
+    fs::create_dir_all(into).map_err(|e| failed(into, e))?;
+    for (n, entry) in entries.entries().map_err(damaged)?.enumerate() {
+        let mut entry = entry.map_err(damaged)?;
+        if n >= MOST_ENTRIES {
+            let message = format!("the archive has more than {MOST_ENTRIES} files");
+            return Err(Error::new(ErrorKind::Limit, message).at(archive));
+        }
+        let name = entry.path().map_err(damaged)?.into_owned();
+        let mut path = into.to_path_buf();
+        for part in name.components() {
+            match part {
+                Component::Normal(part) => path.push(part),
+                Component::CurDir => {}
+                _ => {
+                    let message = format!("the archive names a file outside of it, '{}'", name.display());
+                    return Err(Error::input(message).at(archive).hint("unpack it where that does no harm"));
+                }
+            }
+        }
+        match entry.header().entry_type() {
+            EntryType::Directory => fs::create_dir_all(&path).map_err(|e| failed(&path, e))?,
+            EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
+                if let Some(parent) = path.parent() {
+                    fs::create_dir_all(parent).map_err(|e| failed(parent, e))?;
+                }
+                let mut file = File::create_new(&path).map_err(|e| failed(&path, e))?;
+                io::copy(&mut entry, &mut file).map_err(damaged)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A folder, or the only folder that is in it, and so on: many archives have one for all.
+fn only_folder(mut folder: PathBuf) -> Result<PathBuf> {
+    loop {
+        let listing = fs::read_dir(&folder).map_err(|e| Error::io("list", &folder, e))?;
+        let mut entries = listing.filter_map(std::result::Result::ok).map(|entry| entry.path());
+        match (entries.next(), entries.next()) {
+            (Some(only), None) if only.is_dir() => folder = only,
+            _ => return Ok(folder),
+        }
+    }
+}
