@@ -1,6 +1,6 @@
 -- How old the data at the end of each chain can be, in a recording that was aligned from several clocks (`btfdb align`): one row per
 -- row of `chain_instance` with an end, whose first and last entity belong to a control unit (see `ecu_entity`). The bounds are those
--- of `clock_bound` when the steps happened; within one control unit, what its drift leaves open. No rows without `--chains FILE`.
+-- of `clock_bound` when the steps happened; within one control unit, what its drift leaves open, unless it was given. No rows without `--chains FILE`.
 -- column: recording text Recording.
 -- column: chain text Name of the chain.
 -- column: first_ecu text Control unit of the first step.
@@ -44,11 +44,11 @@ WITH
         SELECT
             b.*,
             CASE
-                WHEN first_ecu = last_ecu THEN (c.most_drift - c.least_drift) / 1000000000000.0 * age
+                WHEN first_ecu = last_ecu AND c.model <> 'given' THEN (c.most_drift - c.least_drift) / 1000000000000.0 * age
                 ELSE begin_late + end_early
             END AS less,
             CASE
-                WHEN first_ecu = last_ecu THEN (c.most_drift - c.least_drift) / 1000000000000.0 * age
+                WHEN first_ecu = last_ecu AND c.model <> 'given' THEN (c.most_drift - c.least_drift) / 1000000000000.0 * age
                 ELSE begin_early + end_late
             END AS more
         FROM both AS b

@@ -10,6 +10,8 @@ use crate::words::words;
 /// A clock whose rate would wander more than this contradicts itself: a message of another key, a clock that
 /// was set. The crystals of control units change by some 10 ppm over their whole range of temperature.
 const MOST_WANDER: f64 = 100e-6;
+/// No clock of a control unit is that much faster or slower: it counts another unit of time.
+const MOST_RATE: f64 = 0.1;
 /// With more refused messages than this, or one in twenty, it is not known which are right.
 const MOST_REFUSED: usize = 256;
 /// Most rows of a bound. One with more times is coarser.
@@ -102,8 +104,10 @@ impl Alignment {
     pub fn fitted(mut limits: Limits, wander: f64, span: (i64, i64)) -> Result<(Self, Vec<Limit>)> {
         let origin = match limits.at_most.first().or(limits.at_least.first()) {
             Some(first) => Origin { reference: first.reference, local: first.local },
-            None => return Err(undetermined()),
+            None => return Err(undetermined((0, 0))),
         };
+        let counts = (limits.at_most.len(), limits.at_least.len());
+        let undetermined = || undetermined(counts);
         let mut refused = Vec::new();
         let enough = MOST_REFUSED.min(8 + (limits.at_most.len() + limits.at_least.len()) / 20);
         let (points, rates, proven) = loop {
@@ -127,10 +131,20 @@ impl Alignment {
             return Err(undetermined());
         };
         let rate = steepest.slope().midpoint(flattest.slope());
+        if rate.abs() > MOST_RATE {
+            return Err(Error::input(format!(
+                "the clock would be {:.3} times as fast as the reference",
+                1.0 + rate
+            ))
+            .hint("is the unit of its times right? are the messages the same on both sides?"));
+        }
+        if assumed.slopes().1 - assumed.slopes().0 > 2.0 * MOST_RATE {
+            return Err(undetermined());
+        }
         let (first, last) =
             (origin.point(origin.reference, span.0)?.ahead, origin.point(origin.reference, span.1)?.ahead);
         let mut times = points.times();
-        // The rate is small against 1: the begin and the end in terms of the reference, and a little more.
+        // The begin and the end, in terms of the reference.
         times.extend([first, last].map(|local| (local as f64 / (1.0 + rate)) as i64));
         times.sort_unstable();
         times.dedup();
@@ -150,6 +164,11 @@ impl Alignment {
             own.model = Model::Pieces;
             own.knots = pieces(&points, rate, wander, &times, origin);
         }
+        for local in [span.0, span.1] {
+            times.push(origin.point(own.aligned(local), local)?.at);
+        }
+        times.sort_unstable();
+        times.dedup();
         own.bounds = own.bounds_of(&sure, assumed, times, origin)?;
         Ok((own, refused))
     }
@@ -219,7 +238,7 @@ impl Alignment {
         }
         fine.dedup();
         let margins = margins(&fine)?;
-        let least_rise = (1.0 + slopes.0 - apart).max(0.5);
+        let least_rise = 1.0 + slopes.0 - apart;
         // One more, because times are rounded.
         let ticks = |margin: f64| (margin / least_rise).ceil().min(i64::MAX as f64 / 4.0) as i64 + 1;
         let bound = |(n, at): (usize, &i64)| {
@@ -242,8 +261,14 @@ impl Origin {
     }
 }
 
-fn undetermined() -> Error {
-    Error::new(ErrorKind::Input, "the messages do not say how fast a clock can be, and how slow")
+/// `counts`: the messages that a clock received, and that it sent.
+fn undetermined(counts: (usize, usize)) -> Error {
+    let (received, sent) = counts;
+    let message = format!(
+        "the messages do not say how fast the clock can be, and how slow: it received {received} from clocks that are \
+         known, and sent them {sent}"
+    );
+    Error::new(ErrorKind::Input, message)
         .hint("there must be several in both directions, over some time; or give offset, drift_ppm and error")
 }
 

@@ -45,8 +45,9 @@ pub(super) struct Origin {
     pub local: i64,
 }
 
-/// Times that are further apart are refused: products of two differences have to fit into 128 bits.
-const MOST: i64 = 1 << 61;
+/// Times that are further apart are refused, two years in nanoseconds: a tick has to be more than the
+/// rounding of the numbers that a clock is computed with.
+const MOST: i64 = 1 << 56;
 
 impl Origin {
     pub fn point(self, reference: i64, local: i64) -> Result<Point> {

@@ -217,6 +217,7 @@ impl Derive {
 
     /// The state of a process instance is unknown from `time` on, until its next event.
     pub fn lose(&mut self, process: Actor, time: i64, names: &Names) {
+        self.runnables.lose(process, time, names, &mut self.rows);
         self.processes.lose(self.process(process), time, names, &mut self.rows);
     }
 

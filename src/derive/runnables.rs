@@ -137,9 +137,20 @@ impl Runnables {
     /// The trace of `core` has a gap from `begin` on: what is open there ends, as far as is known. So does
     /// what is open on an unknown core.
     pub fn gap(&mut self, core: NameId, begin: i64, names: &Names, rows: &mut Rows) {
-        let cut: Vec<u64> =
-            self.open.iter().filter(|(_, o)| o.core.is_none_or(|c| c == core)).map(|(id, _)| *id).collect();
-        self.leave(&cut, begin, names, rows);
+        self.cut(|open| open.core.is_none_or(|c| c == core), begin, names, rows);
+    }
+
+    /// The state of a process instance is unknown from `time` on: so is that of what it runs.
+    pub fn lose(&mut self, process: (NameId, i64), time: i64, names: &Names, rows: &mut Rows) {
+        if self.nested.contains_key(&process) {
+            self.cut(|open| open.process == process, time, names, rows);
+        }
+    }
+
+    /// Ends open runnables, as far as is known.
+    fn cut(&mut self, is_cut: impl Fn(&Open) -> bool, time: i64, names: &Names, rows: &mut Rows) {
+        let cut: Vec<u64> = self.open.iter().filter(|(_, o)| is_cut(o)).map(|(id, _)| *id).collect();
+        self.leave(&cut, time, names, rows);
         for id in cut {
             if let Some(open) = self.open.remove(&id) {
                 self.by_instance.remove(&(open.runnable, open.instance));

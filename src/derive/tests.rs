@@ -313,3 +313,22 @@ fn an_instance_is_complete_without_an_activation_that_its_writer_never_tells() {
     assert!(batch.column_by_name(pi::ACTIVATE_AT).unwrap().is_null(1));
     assert_eq!(number(&batch, pi::RUNNING, 1), 3);
 }
+
+#[test]
+fn what_a_lost_instance_runs_is_lost_with_it() {
+    let mut t = Trace::new();
+    t.task(10, 0, Action::Activate);
+    t.task(20, 0, Action::Start);
+    t.at(30, "T", EntityType::Runnable, ("R", 0), Action::Start);
+    let task = (t.names.intern("T"), 0);
+    t.derive.lose(task, 50, &t.names);
+    // Its end was lost, too.
+    t.task(60, 1, Action::Activate);
+    t.task(70, 1, Action::Start);
+    assert_eq!(t.derive.finish(100, &t.names), Violations::default());
+    let states = t.derive.rows.runnable_states.take_batch().unwrap();
+    assert_eq!(states.num_rows(), 1);
+    assert_eq!((number(&states, "begin_at", 0), number(&states, "end_at", 0)), (30, 50));
+    let runnables = t.derive.rows.runnables.take_batch().unwrap();
+    assert_eq!(number(&runnables, "running", 0), 20);
+}

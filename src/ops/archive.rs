@@ -32,9 +32,7 @@ impl Unpacked {
     pub fn of(inputs: &[PathBuf], max_unpacked: u64) -> Result<Self> {
         let mut unpacked = Self::default();
         for input in inputs {
-            let name = input.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let stem = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending));
-            let input = match stem.filter(|_| input.is_file()) {
+            let input = match stem(input).filter(|_| input.is_file()) {
                 Some(stem) => {
                     let stem = stem.strip_suffix(".ctf").unwrap_or(stem);
                     let folder =
@@ -42,7 +40,7 @@ impl Unpacked {
                     let top = folder.path().join(if stem.is_empty() { "recording" } else { stem });
                     unpack(input, &top, max_unpacked)?;
                     unpacked.folders.push((folder, input.clone()));
-                    only_folder(top)?
+                    only_one(top)?
                 }
                 None => input.clone(),
             };
@@ -72,10 +70,30 @@ impl Unpacked {
                 let inside: PathBuf = inside.components().skip(1).collect();
                 Some(archive.join(inside))
             });
+            if let Some(shown) = &shown
+                && Path::new(&input.name) == input.path
+            {
+                input.name = shown.to_string_lossy().into_owned();
+            }
             input.shown = shown.or(input.shown.take());
         }
         Ok(plans)
     }
+}
+
+/// Whether a file is called as archives are.
+pub fn is_archive(file: &Path) -> bool {
+    stem(file).is_some()
+}
+
+/// The name of an archive without its ending.
+fn stem(file: &Path) -> Option<&str> {
+    let name = file.file_name()?.to_str()?;
+    let without = |ending: &&str| {
+        let at = name.len().checked_sub(ending.len())?;
+        name.get(at..).filter(|end| end.eq_ignore_ascii_case(ending)).and_then(|_| name.get(..at))
+    };
+    ENDINGS.iter().find_map(without)
 }
 
 /// The bytes of a source, unpacked.
@@ -124,12 +142,16 @@ fn unpack(archive: &Path, into: &Path, max_unpacked: u64) -> Result<()> {
     }
 }
 
-/// Writes the files of an archive. Links and devices are passed over: a recording has none.
+/// Writes the files of an archive, and copies of what its links stand for. Devices are passed over: a
+/// recording has none.
 #[expect(clippy::disallowed_methods, reason = "a temporary folder is no part of a database")]
 fn files_of(entries: &mut Archive<Bytes>, into: &Path, archive: &Path) -> Result<()> {
     // What the library says can repeat what is in the file.
     let damaged = |_| Error::input("the archive is damaged").at(archive).hint("list it with tar -tf");
-    let failed = |path: &Path, e: io::Error| Error::io("unpack", path, e);
+    let failed = |path: &Path, e: io::Error| {
+        Error::io("unpack", archive.join(path.strip_prefix(into).unwrap_or(path)), e)
+    };
+    let mut links = Vec::new();
     fs::create_dir_all(into).map_err(|e| failed(into, e))?;
     for (n, entry) in entries.entries().map_err(damaged)?.enumerate() {
         let mut entry = entry.map_err(damaged)?;
@@ -138,39 +160,75 @@ fn files_of(entries: &mut Archive<Bytes>, into: &Path, archive: &Path) -> Result
             return Err(Error::new(ErrorKind::Limit, message).at(archive));
         }
         let name = entry.path().map_err(damaged)?.into_owned();
-        let mut path = into.to_path_buf();
-        for part in name.components() {
-            match part {
-                Component::Normal(part) => path.push(part),
-                Component::CurDir => {}
-                _ => {
-                    let message = format!("the archive names a file outside of it, '{}'", name.display());
-                    return Err(Error::input(message).at(archive).hint("unpack it where that does no harm"));
-                }
-            }
-        }
+        let outside = |name: &Path| {
+            let message = format!("the archive names a file outside of it, '{}'", name.display());
+            Error::input(message).at(archive).hint("unpack it where that does no harm")
+        };
+        let path = into.join(inside(Path::new(""), &name).ok_or_else(|| outside(&name))?);
         match entry.header().entry_type() {
             EntryType::Directory => fs::create_dir_all(&path).map_err(|e| failed(&path, e))?,
             EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
                 if let Some(parent) = path.parent() {
                     fs::create_dir_all(parent).map_err(|e| failed(parent, e))?;
                 }
-                let mut file = File::create_new(&path).map_err(|e| failed(&path, e))?;
-                io::copy(&mut entry, &mut file).map_err(damaged)?;
+                // Of several of one name, the last one counts.
+                let mut file = File::create(&path).map_err(|e| failed(&path, e))?;
+                io::copy(&mut entry, &mut file).map_err(|e| match e.kind() {
+                    io::ErrorKind::StorageFull => failed(&path, e),
+                    _ => damaged(e),
+                })?;
+            }
+            link @ (EntryType::Link | EntryType::Symlink) => {
+                let to = entry.link_name().map_err(damaged)?.unwrap_or_default().into_owned();
+                // A hard link names a file from the top, any other from its own folder.
+                let from = name.parent().filter(|_| link == EntryType::Symlink).unwrap_or(Path::new(""));
+                let target = inside(from, &to).ok_or_else(|| outside(&to))?;
+                links.push((path, into.join(target)));
             }
             _ => {}
         }
     }
-    Ok(())
+    // A link can be before what it stands for, which can be a link.
+    while let Some(n) = links.iter().position(|(_, target)| target.is_file()) {
+        let (path, target) = links.swap_remove(n);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(|e| failed(parent, e))?;
+        }
+        fs::copy(&target, &path).map_err(|e| failed(&path, e))?;
+    }
+    match links.first() {
+        None => Ok(()),
+        Some((path, target)) => {
+            let [path, target] = [path, target].map(|path| path.strip_prefix(into).unwrap_or(path).display());
+            let message = format!("the archive has a link '{path}' to '{target}', which is no file in it");
+            Err(Error::input(message).at(archive).hint("pack what links stand for: tar --dereference"))
+        }
+    }
 }
 
-/// A folder, or the only folder that is in it, and so on: many archives have one for all.
-fn only_folder(mut folder: PathBuf) -> Result<PathBuf> {
+/// A path in an archive, from a folder in it; `None` if it leads out of the archive.
+fn inside(from: &Path, name: &Path) -> Option<PathBuf> {
+    let mut path = PathBuf::new();
+    for part in from.components().chain(name.components()) {
+        match part {
+            Component::Normal(part) => path.push(part),
+            Component::CurDir => {}
+            Component::ParentDir if path.pop() => {}
+            _ => return None,
+        }
+    }
+    Some(path)
+}
+
+/// A folder, or the only folder or file that is in it, and so on: many archives have one folder for all, or
+/// one trace.
+fn only_one(mut folder: PathBuf) -> Result<PathBuf> {
     loop {
         let listing = fs::read_dir(&folder).map_err(|e| Error::io("list", &folder, e))?;
         let mut entries = listing.filter_map(std::result::Result::ok).map(|entry| entry.path());
         match (entries.next(), entries.next()) {
             (Some(only), None) if only.is_dir() => folder = only,
+            (Some(only), None) => return Ok(only),
             _ => return Ok(folder),
         }
     }

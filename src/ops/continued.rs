@@ -60,6 +60,10 @@ impl Ends {
     }
 
     fn read(tx: &Transaction, recording: &str) -> Result<Self> {
+        if !tx.files(tables::CLOCK, recording)?.is_empty() {
+            return Err(Error::usage(format!("'{recording}' was aligned from other recordings"))
+                .hint("continue those, remove it, and align them again: btfdb align"));
+        }
         let text = tx.blob(STATE, recording, FILE)?.ok_or_else(|| {
             Error::database(format!("recording '{recording}' does not say where its inputs ended"))
                 .hint("it was ingested by an earlier version of btfdb: ingest it again to continue it")

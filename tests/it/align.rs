@@ -82,6 +82,9 @@ fn two_units_are_one_recording_on_one_clock() {
     insta::assert_snapshot!("entities", csv(&bench, names));
     let units = csv(&bench, "SELECT entity FROM entity WHERE type = 'ECU' AND recording = 'vehicle'");
     assert_eq!(units, "entity\nBODY\necu_a");
+    // What imported traces have no row of, too: the stimulus of both.
+    let sources = "SELECT DISTINCT source FROM btf_event WHERE recording = 'vehicle' AND source LIKE '%Bus' ORDER BY source";
+    assert_eq!(csv(&bench, sources), "source\nBODY.Bus\necu_a.Bus");
     // The true latencies are between the bounds.
     let wrong = "SELECT count(*) AS n FROM clock_message WHERE fate = 'used' AND NOT (CASE rule WHEN 'request' THEN 700
                  ELSE 900 END BETWEEN least_latency AND most_latency)";
@@ -111,6 +114,12 @@ fn all_that_is_done_with_recordings_is_done_with_it() {
     let same = bench.ok(&["compare", "v.db:vehicle", "v.btf"]);
     assert!(same.stdout.contains("0 only in A, 0 only in B"), "{}", same.all());
     assert_eq!(bench.ok(&["verify", "v.db"]).stdout, "");
+    let more = bench.run(&["ingest", "v.db", "ecu_a.btf", "--continue", "vehicle"]);
+    assert!(
+        more.code == Some(2) && more.stderr.contains("was aligned from other recordings"),
+        "{}",
+        more.all()
+    );
     // What it is made of can go.
     bench.ok(&["remove", "v.db", "--recording", "ecu_b"]);
     assert_eq!(csv(&bench, "SELECT count(*) AS n FROM clock"), "n\n2");
@@ -228,6 +237,119 @@ fn a_clock_that_is_given_needs_no_messages() {
     let off: i64 = csv(&bench, times).lines().nth(1).unwrap().parse().unwrap();
     assert!(off <= 1, "{off}");
     assert_eq!(csv(&bench, "SELECT early, late FROM clock_bound WHERE ecu = 'BODY'"), "early,late\n2,2");
+}
+
+/// A unit of a core and a task, which writes and reads signals: time, name, action, key. `clock` is what its
+/// clock shows.
+fn unit(bench: &Bench, name: &str, clock: impl Fn(i64) -> i64, mut events: Vec<(i64, &str, &str, i64)>) {
+    events.sort_unstable();
+    let mut text = "#version 2.2.1\n#timeScale ns\n".to_owned();
+    writeln!(text, "{0},Alarm,0,T,Main,0,activate\n{0},Core_{name},0,T,Main,0,start", clock(0)).unwrap();
+    for (time, signal, action, key) in events {
+        writeln!(text, "{},Main,0,SIG,{signal},0,{action},{key}", clock(time)).unwrap();
+    }
+    bench.write(&format!("{name}.btf"), text);
+}
+
+fn rule(send: &str, receive: &str) -> String {
+    let side = |signal: &str, action: &str| {
+        format!(
+            "SELECT time, note AS key FROM btf_event WHERE target = '{signal}' AND is_action(action, '{action}')"
+        )
+    };
+    format!("[[message]]\nsend = \"{}\"\nreceive = \"{}\"\n", side(send, "write"), side(receive, "read"))
+}
+
+#[test]
+fn a_unit_that_cannot_be_aligned_yet_is_aligned_by_others() {
+    let bench = Bench::new();
+    let (mut a, mut b, mut c) = (vec![], vec![], vec![]);
+    for n in 0..50 {
+        let time = n * 1_000_000;
+        // A asks B, and B answers; so do B and C. C hears more of A, and says nothing to it.
+        a.extend([(time, "AB", "write", n), (time + 4000, "BA_in", "read", n)]);
+        b.extend([(time + 800, "AB_in", "read", n), (time + 3000, "BA", "write", n)]);
+        b.extend([(time + 5000, "BC", "write", n), (time + 9000, "CB_in", "read", n)]);
+        c.extend([(time + 5900, "BC_in", "read", n), (time + 8000, "CB", "write", n)]);
+        for k in 0..4 {
+            a.push((time + 100_000 * (k + 1), "AC", "write", 4 * n + k));
+            c.push((time + 100_000 * (k + 1) + 700, "AC_in", "read", 4 * n + k));
+        }
+    }
+    unit(&bench, "a", |t| t, a);
+    unit(&bench, "b", |t| 7_000_000 + t - t / 50_000, b);
+    unit(&bench, "c", |t| 90_000_000 + t + t / 20_000, c);
+    bench.ok(&["ingest", "v.db", "a.btf", "b.btf", "c.btf", "-q"]);
+    let clocks: String =
+        ["a", "b", "c"].iter().map(|name| format!("[[clock]]\nrecording = \"{name}\"\n")).collect();
+    let rules = [("AB", "AB_in"), ("BA", "BA_in"), ("BC", "BC_in"), ("CB", "CB_in"), ("AC", "AC_in")];
+    let rules: String = rules.iter().map(|(send, receive)| rule(send, receive)).collect();
+    bench.write("clocks.toml", format!("{clocks}{rules}"));
+    bench.ok(&["align", "v.db", "clocks.toml", "--into", "all"]);
+    let messages =
+        "SELECT count(*) AS n, min(latency) >= 0 AS forwards, bool_and(latency BETWEEN least_latency AND
+                    most_latency) AS sane FROM clock_message WHERE fate = 'used'";
+    assert_eq!(csv(&bench, messages), "n,forwards,sane\n400,true,true");
+    let again = clocks.replace("\"a\"", "\"all\"");
+    bench.write("again.toml", format!("{again}{rules}"));
+    let run = bench.run(&["align", "v.db", "again.toml", "--into", "more"]);
+    assert!(run.code == Some(2) && run.stderr.contains("'all' was aligned already"), "{}", run.all());
+}
+
+#[test]
+fn what_one_unit_has_is_not_that_of_all() {
+    let bench = Bench::new();
+    unit(&bench, "a", |t| t, vec![(100, "S", "write", 1), (9000, "S", "write", 2)]);
+    unit(&bench, "b", |t| t + 50, vec![(100, "S", "write", 1), (9000, "S", "write", 2)]);
+    let text = std::fs::read_to_string(bench.path().join("a.btf")).unwrap();
+    // A gap of all cores of A is none of B.
+    bench.write(
+        "a.btf",
+        text.replace("9000,Main", "# gap of all cores: lost_buffer, from 200 to 300 ns\n9000,Main"),
+    );
+    bench.ok(&["ingest", "v.db", "a.btf", "b.btf", "-q"]);
+    assert_eq!(csv(&bench, "SELECT core, begin_at FROM gap"), "core,begin_at\n,200");
+    let given = |ecu: &str| {
+        format!(
+            "[[clock]]\nrecording = \"a\"\n[[clock]]\nrecording = \"b\"\necu = \"{ecu}\"\noffset = \"0ns\"\nerror = \"60ns\"\n"
+        )
+    };
+    // The clock of B is wrong by less than its error: no message contradicts it. One of them has no key.
+    let send = rule("S", "S")
+        .replace("note AS key", "nullif(note, '2') AS key")
+        .replace("'S' AND", "'S' AND recording = 'b' AND");
+    let send = send.replacen("recording = 'b'", "recording = 'b'", 1);
+    let receive = rule("S", "S");
+    let receive = receive
+        .split("receive = ")
+        .nth(1)
+        .unwrap()
+        .replace("'read'", "'write'")
+        .replace("'S' AND", "'S' AND recording = 'a' AND");
+    let send = send.split("receive = ").next().unwrap().to_owned();
+    bench.write("clocks.toml", format!("{}{send}receive = {receive}", given("b")));
+    let run = bench.ok(&["align", "v.db", "clocks.toml", "--into", "all"]);
+    assert!(run.stderr.contains("1 rows of the statements have no time or no key"), "{}", run.all());
+    assert!(!run.stderr.contains("contradict"), "{}", run.all());
+    let gaps =
+        "SELECT core, begin_at, end_at, reason FROM gap WHERE recording = 'all' ORDER BY begin_at, core";
+    assert_eq!(
+        csv(&bench, gaps),
+        "core,begin_at,end_at,reason\nCore_b,0,50,not_recorded\nCore_a,200,300,lost_buffer\nCore_a,9000,9050,not_recorded"
+    );
+    // Two entities never get one name.
+    bench.write("clocks.toml", given("Main"));
+    let run = bench.run(&["align", "v.db", "clocks.toml", "--into", "more"]);
+    assert_eq!(run.code, Some(0), "a unit may be called as a task is: {}", run.all());
+    let text = std::fs::read_to_string(bench.path().join("a.btf")).unwrap();
+    bench.write("c.btf", text.replace(",S,", ",x.S,"));
+    bench.ok(&["ingest", "v.db", "c.btf", "-q"]);
+    bench.write(
+        "clocks.toml",
+        format!("{}[[clock]]\nrecording = \"c\"\noffset = \"0ns\"\nerror = \"1ns\"\n", given("x")),
+    );
+    let run = bench.run(&["align", "v.db", "clocks.toml", "--into", "other"]);
+    assert!(run.code == Some(1) && run.stderr.contains("would both be called 'x.S'"), "{}", run.all());
 }
 
 fn corpus() -> Option<PathBuf> {

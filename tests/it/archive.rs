@@ -41,6 +41,65 @@ fn an_archive_is_the_folder_that_is_in_it() {
     assert_eq!(std::fs::read_dir(bench.path()).unwrap().count(), 4, "nothing is left behind");
 }
 
+/// An entry that is a link.
+fn link(archive: &mut Builder<Vec<u8>>, kind: EntryType, name: &str, to: &str) {
+    let mut header = Header::new_gnu();
+    header.set_entry_type(kind);
+    header.set_size(0);
+    header.set_mode(0o644);
+    archive.append_link(&mut header, name, to).unwrap();
+}
+
+#[test]
+fn links_stand_for_files_of_the_archive() {
+    let bench = Bench::new();
+    zephyr(&bench);
+    bench.ok(&["ingest", "folder.db", "zephyr", "-q"]);
+    let at = |name: &str| bench.path().join(name);
+    let mut archive = Builder::new(Vec::new());
+    // Links before what they stand for, and a link to a link.
+    link(&mut archive, EntryType::Symlink, "zephyr/metadata", "../data/meta");
+    link(&mut archive, EntryType::Symlink, "data/meta", "more/m");
+    link(&mut archive, EntryType::Link, "zephyr/channel0_0", "data/stream");
+    archive.append_path_with_name(at("zephyr/metadata"), "data/more/m").unwrap();
+    archive.append_path_with_name(at("zephyr/channel0_0"), "data/stream").unwrap();
+    bench.write("linked.tar", archive.into_inner().unwrap());
+    bench.write("recording.tar", {
+        let mut archive = Builder::new(Vec::new());
+        archive.append_dir_all("zephyr", at("zephyr")).unwrap();
+        link(&mut archive, EntryType::Symlink, "zephyr/gone", "nowhere");
+        archive.into_inner().unwrap()
+    });
+    let run = bench.run(&["ingest", "x.db", "recording.tar"]);
+    assert!(
+        run.code == Some(1) && run.stderr.contains("link 'zephyr/gone' to 'zephyr/nowhere'"),
+        "{}",
+        run.all()
+    );
+    bench.ok(&["ingest", "x.db", "linked.tar", "--name", "zephyr", "-q"]);
+    let same = bench.ok(&["compare", "folder.db", "x.db", "--level", "exact"]);
+    assert!(same.stdout.contains("0 only in A, 0 only in B"), "{}", same.all());
+    let mut outside = Builder::new(Vec::new());
+    link(&mut outside, EntryType::Symlink, "zephyr/metadata", "../../metadata");
+    bench.write("outside.tar", outside.into_inner().unwrap());
+    let run = bench.run(&["ingest", "x.db", "outside.tar"]);
+    assert!(run.stderr.contains("names a file outside of it, '../../metadata'"), "{}", run.all());
+}
+
+#[test]
+fn a_trace_alone_in_an_archive_is_that_trace() {
+    let bench = Bench::new();
+    let trace = std::fs::read(crate::support::root().join("tests/data/clocks/ecu_a.btf")).unwrap();
+    bench.write("ecu_a.btf", trace);
+    let mut archive = Builder::new(Vec::new());
+    archive.append_path_with_name(bench.path().join("ecu_a.btf"), "x/ecu_a.btf").unwrap();
+    bench.write("one.tar", archive.into_inner().unwrap());
+    let run = bench.ok(&["ingest", "x.db", "one.tar"]);
+    assert!(run.stderr.starts_with("ecu_a: one.tar/x/ecu_a.btf: "), "{}", run.all());
+    let same = bench.ok(&["compare", "one.tar", "ecu_a.btf"]);
+    assert!(same.stdout.contains("0 only in A, 0 only in B"), "{}", same.all());
+}
+
 #[test]
 fn archives_that_are_damaged_or_name_files_elsewhere_are_refused() {
     let bench = Bench::new();

@@ -66,6 +66,31 @@ fn a_pipe_is_there_before_it_ends_and_is_the_whole_then() {
     same(&bench, "stdin");
 }
 
+#[test]
+fn an_input_that_becomes_shorter_ends_it_and_a_time_leaves_no_copy_of_a_pipe() {
+    let bench = Bench::new();
+    let text = trace(&bench);
+    let file = bench.write("live.btf", &text);
+    let mut command = bench.command();
+    let command = command.args(["ingest", "live.db", "live.btf", "--follow"]).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let found = wait(&bench, 0);
+    std::fs::write(file, &text[..text.len() / 2]).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(1) && said.contains("has become shorter"), "{said}");
+    assert_eq!(events(&bench), Some(found));
+    let mut command = bench.command();
+    let command = command.args(["ingest", "piped.db", "-", "--follow", "--for", "1s", "-q"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(text.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    let hidden = std::fs::read_dir(bench.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<_> = hidden.filter(|name| name.to_string_lossy().starts_with(".tmp")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_file_is_followed_until_it_is_interrupted() {
@@ -94,6 +119,8 @@ fn a_time_ends_it_and_what_is_no_trace_is_an_error_then() {
     assert_eq!(run.code, Some(1), "{}", run.all());
     let run = bench.run(&["ingest", "live.db", "live.btf", "--for", "1s"]);
     assert_eq!(run.code, Some(2), "{}", run.all());
+    let run = bench.run(&["ingest", "live.db", "live.tar.gz", "--follow", "--for", "1s"]);
+    assert!(run.code == Some(2) && run.stderr.contains("does not grow"), "{}", run.all());
     let run = bench.run(&["ingest", "live.db", "none.btf", "--follow", "--for", "1s"]);
     assert!(run.code == Some(1) && run.stderr.contains("none.btf"), "{}", run.all());
 }

@@ -9,6 +9,7 @@ use super::super::ui::Ui;
 use crate::description::Plan;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ops::Control;
+use crate::ops::archive::is_archive;
 use crate::ops::ingest::Report;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -28,14 +29,12 @@ const REST: u32 = 4;
 /// Inputs that grow: files, folders of files, or one pipe, which is copied to a file.
 pub(super) struct Growing {
     inputs: Vec<PathBuf>,
-    pipe: Option<Arc<Copied>>,
+    /// What the user calls the pipe, and the folder of its copy, which is removed with this value.
+    pipe: Option<(PathBuf, TempDir, Arc<Copied>)>,
 }
 
 /// A pipe that a thread copies.
 struct Copied {
-    /// What the user calls it.
-    name: PathBuf,
-    folder: TempDir,
     ended: AtomicBool,
     failed: Mutex<Option<io::Error>>,
 }
@@ -45,6 +44,10 @@ impl Growing {
     /// Several pipes; a pipe that cannot be copied.
     #[expect(clippy::disallowed_methods, reason = "a temporary file is no part of a database")]
     pub fn new(inputs: &[PathBuf]) -> Result<Self> {
+        if let Some(archive) = inputs.iter().find(|input| is_archive(input)) {
+            return Err(Error::usage(format!("'{}' is an archive, which does not grow", archive.display()))
+                .hint("ingest it without --follow"));
+        }
         let is_pipe = |input: &&PathBuf| {
             input.as_os_str() == "-" || input.exists() && !input.is_file() && !input.is_dir()
         };
@@ -56,9 +59,10 @@ impl Growing {
         }
         let failed = |e| Error::io("copy", pipe, e);
         let folder = TempDir::new().map_err(failed)?;
-        let (ended, failure) = (AtomicBool::new(false), Mutex::new(None));
-        let copied = Arc::new(Copied { name: pipe.clone(), folder, ended, failed: failure });
-        let file = File::create(copied.path()).map_err(failed)?;
+        let copied = Arc::new(Copied { ended: AtomicBool::new(false), failed: Mutex::new(None) });
+        let name = pipe.file_name().filter(|_| pipe.as_os_str() != "-");
+        let path = folder.path().join(name.unwrap_or("stdin".as_ref()));
+        let file = File::create(&path).map_err(failed)?;
         let (shared, from) = (Arc::clone(&copied), pipe.clone());
         let copy = move || {
             if let Err(e) = copy(&from, file)
@@ -69,7 +73,7 @@ impl Growing {
             shared.ended.store(true, Ordering::SeqCst);
         };
         std::thread::Builder::new().name("btfdb-follow".into()).spawn(copy).map_err(failed)?;
-        Ok(Self { inputs: vec![copied.path()], pipe: Some(copied) })
+        Ok(Self { inputs: vec![path], pipe: Some((pipe.clone(), folder, copied)) })
     }
 
     /// The files to ingest.
@@ -79,18 +83,18 @@ impl Growing {
 
     /// Has plans call the copy of a pipe by the name of the pipe.
     pub fn shown(&self, mut plans: Vec<Plan>) -> Vec<Plan> {
-        if let Some(pipe) = &self.pipe {
-            plans
-                .iter_mut()
-                .flat_map(|plan| &mut plan.inputs)
-                .for_each(|input| input.shown = Some(pipe.name.clone()));
+        if let Some((pipe, ..)) = &self.pipe {
+            for input in plans.iter_mut().flat_map(|plan| &mut plan.inputs) {
+                input.shown = Some(pipe.clone());
+                input.name = pipe.to_string_lossy().into_owned();
+            }
         }
         plans
     }
 
     /// Whether nothing more will come.
     fn has_ended(&self) -> bool {
-        self.pipe.as_ref().is_some_and(|pipe| pipe.ended.load(Ordering::SeqCst))
+        self.pipe.as_ref().is_some_and(|(.., pipe)| pipe.ended.load(Ordering::SeqCst))
     }
 
     fn bytes(&self) -> u64 {
@@ -98,15 +102,8 @@ impl Growing {
     }
 
     fn check(&self) -> Result<()> {
-        let failed = self.pipe.as_ref().and_then(|pipe| pipe.failed.lock().ok()?.take());
+        let failed = self.pipe.as_ref().and_then(|(.., pipe)| pipe.failed.lock().ok()?.take());
         failed.map_or(Ok(()), |e| Err(Error::io("read", Path::new("-"), e)))
-    }
-}
-
-impl Copied {
-    fn path(&self) -> PathBuf {
-        let name = self.name.file_name().filter(|_| self.name.as_os_str() != "-");
-        self.folder.path().join(name.unwrap_or("stdin".as_ref()))
     }
 }
 
@@ -150,7 +147,11 @@ pub(super) fn follow(
             || stop.load(Ordering::SeqCst)
             || time.is_some_and(|time| begun.elapsed() >= time);
         let bytes = input.bytes();
-        let is_more = done.is_none_or(|done| bytes - bytes.min(done) >= done / 4 && bytes != done);
+        if done.is_some_and(|done| bytes < done) {
+            return Err(Error::input("the input has become shorter: it was written over, or taken away")
+                .hint("what was there before is in the database"));
+        }
+        let is_more = done.is_none_or(|done| bytes != done && bytes.saturating_sub(done) >= done / 4);
         if !ends && (Instant::now() < next || !is_more || bytes == 0) {
             std::thread::sleep(LOOK);
             continue;

@@ -14,13 +14,12 @@ use std::sync::{Arc, Mutex};
 
 /// System events, and what is derived from them. What a probe or a kernel has recorded stays with the
 /// recordings that it is of: its cores and processes have the numbers of one machine.
-const COPIED: [&TableSpec; 8] = [
+const COPIED: [&TableSpec; 7] = [
     tables::BTF_EVENT,
     tables::PROCESS_STATE,
     tables::PROCESS_INSTANCE,
     tables::RUNNABLE_STATE,
     tables::RUNNABLE_INSTANCE,
-    tables::GAP,
     tables::OS_CALL,
     tables::OS_ERROR,
 ];

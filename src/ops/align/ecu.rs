@@ -1,10 +1,15 @@
 //! A control unit of an aligned recording: its clock, the names of its entities there, and its rows. Not
 //! which tables it has (see `copied`).
 
+use crate::btf::EntityType;
+use crate::btf::spec::is_environment;
 use crate::clocks::Alignment;
 use crate::description::ClocksFile;
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::{ColumnSpec, ColumnType, TableSpec};
+use crate::ops::parts::ROWS_OUT;
+use crate::schema::tables::{BTF_EVENT, ENTITY};
+use crate::schema::{ColumnSpec, ColumnType, EntityRow, EntityView, TableSpec};
+use crate::store::{Transaction, read_batches};
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{Int64Type, UInt32Type};
 use std::borrow::Cow;
@@ -14,6 +19,30 @@ use std::sync::Arc;
 /// Columns that name entities. A note names the owner of an event.
 const ENTITIES: [&str; 8] = ["source", "target", "note", "process", "runnable", "entity", "core", "task"];
 
+/// What names an entity.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Named {
+    pub ty: String,
+    pub entity: String,
+}
+
+/// The entities of a recording.
+pub(super) fn entities(tx: &Transaction, recording: &str) -> Result<Vec<Named>> {
+    let mut all = Vec::new();
+    for (_, place) in tx.files(ENTITY, recording)? {
+        for batch in read_batches(&place, ENTITY, None, ROWS_OUT)? {
+            let batch = batch?;
+            let rows = EntityView::of(&batch)?;
+            let named = |row: EntityRow<'_>| Named {
+                ty: row.r#type.text().to_owned(),
+                entity: row.entity.text().to_owned(),
+            };
+            all.extend(rows.rows().map(named));
+        }
+    }
+    Ok(all)
+}
+
 /// A control unit whose recording becomes a part of another one.
 pub(super) struct Ecu<'a> {
     pub name: &'a str,
@@ -21,6 +50,42 @@ pub(super) struct Ecu<'a> {
     pub clock: Alignment,
     /// The names of entities that it does not have alone.
     shared: &'a BTreeSet<String>,
+    /// Its own.
+    known: &'a Known,
+}
+
+/// The names of the entities of a recording.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub all: BTreeSet<String>,
+    cores: BTreeSet<String>,
+}
+
+impl Known {
+    /// Those that table `entity` has, and others in its system events, such as stimuli of imported traces.
+    pub fn of(tx: &Transaction, recording: &str) -> Result<Self> {
+        let mut known = Self::default();
+        for Named { ty, entity } in entities(tx, recording)? {
+            if EntityType::parse_tolerant(&ty) == Some(EntityType::Core) {
+                known.cores.insert(entity.clone());
+            }
+            known.all.insert(entity);
+        }
+        for (_, place) in tx.files(BTF_EVENT, recording)? {
+            for batch in read_batches(&place, BTF_EVENT, Some(&["source", "target"]), ROWS_OUT)? {
+                for column in batch?.columns() {
+                    let names = column.as_dictionary_opt::<UInt32Type>().ok_or_else(misfit)?;
+                    let names = names.values().as_string_opt::<i32>().ok_or_else(misfit)?;
+                    for name in names.iter().flatten().filter(|name| !is_environment(name)) {
+                        if !known.all.contains(name) {
+                            known.all.insert(name.to_owned());
+                        }
+                    }
+                }
+            }
+        }
+        Ok(known)
+    }
 }
 
 impl<'a> Ecu<'a> {
@@ -28,10 +93,10 @@ impl<'a> Ecu<'a> {
         clocks: &'a ClocksFile,
         number: usize,
         clock: Alignment,
-        shared: &'a BTreeSet<String>,
+        (shared, known): (&'a BTreeSet<String>, &'a Known),
     ) -> Self {
         let recording = clocks.clock.get(number).map_or("", |clock| clock.recording.get_ref().as_str());
-        Self { name: clocks.ecu(number), recording, clock, shared }
+        Self { name: clocks.ecu(number), recording, clock, shared, known }
     }
 
     /// The name of an entity of it among those of all control units. An ISR that is another process on each
@@ -42,9 +107,8 @@ impl<'a> Ecu<'a> {
         }
         let parts =
             name.match_indices('.').filter_map(|(dot, _)| Some((name.get(..dot)?, name.get(dot + 1..)?)));
-        let mut of_core =
-            parts.filter(|(core, isr)| self.shared.contains(*core) || self.shared.contains(*isr));
-        match of_core.next() {
+        let mut of_core = parts.filter(|(core, _)| self.known.cores.contains(*core));
+        match of_core.next().filter(|_| !self.known.all.contains(name)) {
             Some((core, isr)) => Cow::Owned(format!("{}.{}", self.entity(core), self.entity(isr))),
             None => Cow::Borrowed(name),
         }

@@ -34,14 +34,22 @@ pub(super) fn fit(
         }
     }
     let mut log = Log::default();
-    while let Some(next) = next(&known, &messages) {
-        let Some(clock) = next else { return Err(unconnected(clocks, &known)) };
-        let limits = limits(clock, &known, &messages);
-        let span = spans.get(clock).copied().unwrap_or_default();
-        let (fitted, refused) = Alignment::fitted(limits, wander, span).map_err(|e| {
-            let clock = clocks.clock.get(clock);
-            clock.map_or_else(|| Error::input("no clock"), |clock| clocks.mistake(&clock.recording, e))
-        })?;
+    while known.iter().any(Option::is_none) {
+        // One that cannot be fitted yet may be, when others are known.
+        let (mut fits, mut why) = (None, None);
+        for clock in by_messages(&known, &messages) {
+            let span = spans.get(clock).copied().unwrap_or_default();
+            match Alignment::fitted(limits(clock, &known, &messages), wander, span) {
+                Ok(fitted) => {
+                    fits = Some((clock, fitted));
+                    break;
+                }
+                Err(e) => why = why.or(clocks.clock.get(clock).map(|c| clocks.mistake(&c.recording, e))),
+            }
+        }
+        let Some((clock, (fitted, refused))) = fits else {
+            return Err(why.unwrap_or_else(|| unconnected(clocks, &known)));
+        };
         let refused: HashSet<Limit> = refused.into_iter().collect();
         for of in &mut messages {
             if limit(clock, &known, of).is_some_and(|(_, limit)| refused.contains(&limit)) {
@@ -66,12 +74,13 @@ pub(super) fn fit(
         }
     }
     let alignments: Vec<Alignment> = known.into_iter().flatten().collect();
-    // A message between two clocks that were fitted to a third one.
+    // A message that is beyond the error of clocks that were given.
     for of in &mut messages {
         if of.message.fate == Fate::Used
             && let (Some(sent), Some(received)) = (of.message.sent, of.message.received)
             && let (Some(from), Some(to)) = (alignments.get(sent.0), alignments.get(received.0))
-            && to.aligned(received.1.saturating_add(of.within)) < from.aligned(sent.1)
+            && let (sent, received) = (from.aligned(sent.1), to.aligned(received.1.saturating_add(of.within)))
+            && received.saturating_add(to.bound(received).late) < sent.saturating_sub(from.bound(sent).early)
         {
             of.message.fate = Fate::Refused;
         }
@@ -80,17 +89,14 @@ pub(super) fn fit(
     Ok(Fit { alignments, messages, log })
 }
 
-/// The clock with the most messages with known ones: `None` when all are known, `Some(None)` when the others
-/// have none.
-#[allow(clippy::option_option, reason = "that there is nothing to do is not that it cannot be done")]
-fn next(known: &[Option<Alignment>], messages: &[RuleMessage]) -> Option<Option<usize>> {
-    let unknown = || (0..known.len()).filter(|n| known.get(*n).is_some_and(Option::is_none));
-    unknown().next()?;
+/// The unknown clocks that have messages with known ones, those with the most first.
+fn by_messages(known: &[Option<Alignment>], messages: &[RuleMessage]) -> Vec<usize> {
+    let unknown = (0..known.len()).filter(|n| known.get(*n).is_some_and(Option::is_none));
     let count = |clock: usize| messages.iter().filter(|of| limit(clock, known, of).is_some()).count();
-    let best = unknown()
-        .map(|clock| (count(clock), clock))
-        .max_by_key(|(count, clock)| (*count, usize::MAX - clock));
-    Some(best.filter(|(count, _)| *count > 0).map(|(_, clock)| clock))
+    let mut counted: Vec<_> = unknown.map(|clock| (count(clock), clock)).collect();
+    counted.retain(|(count, _)| *count > 0);
+    counted.sort_by_key(|(count, clock)| (std::cmp::Reverse(*count), *clock));
+    counted.into_iter().map(|(_, clock)| clock).collect()
 }
 
 /// What a message says about a clock, and whether "at most": if it is used, and its other clock is known.
@@ -140,16 +146,16 @@ fn report(messages: &[RuleMessage], log: &mut Log) {
         let (Some(first), count) = (of.first(), of.len()) else { continue };
         let (severity, code, what) = match fate {
             Fate::Used | Fate::Own => continue,
-            Fate::NotReceived => (Severity::Info, "not-received", "were sent, and nobody received them"),
-            Fate::NotSent => (Severity::Info, "not-sent", "were received, and nobody sent them"),
-            Fate::Ambiguous => (Severity::Warning, "ambiguous-key", "have a key that is not unique"),
-            Fate::Refused => (Severity::Warning, "contradiction", "contradict the others"),
+            Fate::NotReceived => {
+                (Severity::Info, "not-received", "messages were sent, and nobody received them")
+            }
+            Fate::NotSent => (Severity::Info, "not-sent", "messages were received, and nobody sent them"),
+            Fate::Ambiguous => {
+                (Severity::Warning, "ambiguous-key", "sends and receives have a key that is not unique")
+            }
+            Fate::Refused => (Severity::Warning, "contradiction", "messages contradict the others"),
         };
         let key = &first.message.key;
-        log.push(finding(
-            severity,
-            code,
-            format!("{count} messages {what}, first '{key}' of {}", first.rule),
-        ));
+        log.push(finding(severity, code, format!("{count} {what}, first '{key}' of {}", first.rule)));
     }
 }

@@ -8,12 +8,12 @@ mod sightings;
 mod spent;
 mod tables;
 
-use self::ecu::Ecu;
+use self::ecu::{Ecu, Known};
 use self::fitted::Fit;
 use super::control::Control;
 use super::describe::write_recording_row;
 use super::ingest_one::write_diagnostics;
-use crate::clocks::{Alignment, Fate, Model};
+use crate::clocks::{Fate, Model};
 use crate::description::ClocksFile;
 use crate::diagnostics::{Diagnostic, Log, Severity};
 use crate::encoding::read_text;
@@ -94,11 +94,19 @@ pub fn align(
             .hint("give another name with --into, or remove it first"));
     }
     let spans = spans(&tx, &clocks)?;
-    let messages = sightings::messages(&tx.before(), &clocks, file, options, control)?;
-    let Fit { alignments, messages, log } = fitted::fit(&clocks, &spans, messages, tx.time_scale())?;
-    let shared = shared_names(&tx, &clocks)?;
-    let ecu = |(n, clock): (usize, &Alignment)| Ecu::new(&clocks, n, clock.clone(), &shared);
-    let ecus: Vec<Ecu<'_>> = alignments.iter().enumerate().map(ecu).collect();
+    let (messages, without_key) = sightings::messages(&tx.before(), &clocks, file, options, control)?;
+    let Fit { alignments, messages, mut log } = fitted::fit(&clocks, &spans, messages, tx.time_scale())?;
+    if without_key > 0 {
+        let message = format!("{without_key} rows of the statements have no time or no key, and say nothing");
+        log.push(finding(Severity::Warning, "without-key", message));
+    }
+    let known = clocks.clock.iter().map(|clock| Known::of(&tx, clock.recording.get_ref()));
+    let known = known.collect::<Result<Vec<_>>>()?;
+    let shared = shared_names(&clocks, &known);
+    let ecus = alignments.into_iter().zip(&known).enumerate();
+    let ecus = ecus.map(|(n, (clock, known))| Ecu::new(&clocks, n, clock, (&shared, known)));
+    let ecus: Vec<Ecu<'_>> = ecus.collect();
+    check_unique(&ecus, &known, file)?;
     control.begin(format!("aligning {into}"), copied::rows(&tx, &ecus)?);
     let tags = tables::hierarchy(&tx, &ecus, &spans)?;
     let events = copied::copy(&mut tx, &ecus, &tags, into, control)?;
@@ -136,6 +144,11 @@ fn spans(tx: &Transaction, clocks: &ClocksFile) -> Result<Vec<(i64, i64)>> {
         let name = clock.recording.get_ref();
         let found = tx.before().check_recording(Some(name));
         found.map_err(|e| clocks.mistake(&clock.recording, e))?;
+        if !tx.files(table::CLOCK, name)?.is_empty() {
+            let error = Error::usage(format!("recording '{name}' was aligned already"))
+                .hint("list the recordings that it was aligned from");
+            return Err(clocks.mistake(&clock.recording, error));
+        }
         let recording = tx.recording(name)?.unwrap_or_default();
         let span = recording.begin_at.zip(recording.end_at).ok_or_else(|| {
             clocks.mistake(&clock.recording, Error::input(format!("recording '{name}' has no times")))
@@ -155,25 +168,37 @@ fn spans(tx: &Transaction, clocks: &ClocksFile) -> Result<Vec<(i64, i64)>> {
 }
 
 /// The names of entities that several recordings have: each is one of its own, with the name of its control
-/// unit before it.
-fn shared_names(tx: &Transaction, clocks: &ClocksFile) -> Result<BTreeSet<String>> {
-    let mut owners: BTreeMap<String, usize> = BTreeMap::new();
+/// unit before it. So is what is called as a unit is.
+fn shared_names(clocks: &ClocksFile, known: &[Known]) -> BTreeSet<String> {
+    let mut owners: BTreeSet<&str> = (0..clocks.clock.len()).map(|n| clocks.ecu(n)).collect();
     let mut shared = BTreeSet::new();
-    for (n, clock) in clocks.clock.iter().enumerate() {
-        for row in tables::entities(tx, clock.recording.get_ref())? {
-            if owners.insert(row.entity.clone(), n).is_some_and(|owner| owner != n) {
-                shared.insert(row.entity);
+    for name in known.iter().flat_map(|known| &known.all) {
+        if !owners.insert(name) {
+            shared.insert(name.clone());
+        }
+    }
+    shared
+}
+
+/// Fails when two entities would get one name.
+fn check_unique(ecus: &[Ecu<'_>], known: &[Known], file: &Path) -> Result<()> {
+    let mut owners: BTreeMap<String, (&str, &str)> =
+        ecus.iter().map(|ecu| (ecu.name.to_owned(), (ecu.name, ecu.name))).collect();
+    for (ecu, known) in ecus.iter().zip(known) {
+        for name in &known.all {
+            let unique = ecu.entity(name).into_owned();
+            if let Some((other, of_other)) = owners.insert(unique.clone(), (ecu.name, name)) {
+                let message = format!(
+                    "'{name}' of '{}' and '{of_other}' of '{other}' would both be called '{unique}'",
+                    ecu.name
+                );
+                return Err(Error::input(message)
+                    .at(file)
+                    .hint("call a control unit otherwise: ecu = \"…\""));
             }
         }
     }
-    // Also the names of control units themselves.
-    shared.extend(
-        (0..clocks.clock.len())
-            .map(|n| clocks.ecu(n))
-            .filter(|ecu| owners.contains_key(*ecu))
-            .map(str::to_owned),
-    );
-    Ok(shared)
+    Ok(())
 }
 
 /// The finding about an alignment.

@@ -30,14 +30,14 @@ impl RuleMessage {
     }
 }
 
-/// The messages of all rules.
+/// The messages of all rules, and how many rows of their statements have no time or no key.
 pub(super) fn messages(
     database: &Database,
     clocks: &ClocksFile,
     file: &Path,
     options: &AlignOptions,
     control: &Arc<Control>,
-) -> Result<Vec<RuleMessage>> {
+) -> Result<(Vec<RuleMessage>, u64)> {
     let folder = file.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let mut sessions = Vec::new();
     for clock in &clocks.clock {
@@ -50,10 +50,12 @@ pub(super) fn messages(
         let name = name.as_ref()?.get_ref();
         clocks.clock.iter().position(|clock| clock.recording.get_ref() == name)
     };
-    let seen = |sql: &Spanned<String>, only: Option<usize>| -> Result<Vec<Sighting>> {
+    let mut without_key = 0;
+    let mut seen = |sql: &Spanned<String>, only: Option<usize>| -> Result<Vec<Sighting>> {
         let mut seen = Vec::new();
         for (clock, session) in sessions.iter().enumerate().filter(|(n, _)| only.is_none_or(|o| o == *n)) {
-            rows(session, sql.get_ref(), clock, &mut seen).map_err(|e| clocks.mistake(sql, e))?;
+            let rows = rows(session, sql.get_ref(), clock, &mut seen);
+            without_key += rows.map_err(|e| clocks.mistake(sql, e))?;
         }
         Ok(seen)
     };
@@ -76,11 +78,11 @@ pub(super) fn messages(
             messages.extend(of_rule.map(|message| RuleMessage { rule: Arc::clone(&name), message, within }));
         }
     }
-    Ok(messages)
+    Ok((messages, without_key))
 }
 
-/// The rows of a statement, as seen by a clock.
-fn rows(session: &Session, sql: &str, clock: usize, seen: &mut Vec<Sighting>) -> Result<()> {
+/// The rows of a statement, as seen by a clock. Returns how many have no time or no key.
+fn rows(session: &Session, sql: &str, clock: usize, seen: &mut Vec<Sighting>) -> Result<u64> {
     let stream = session.sql(sql, &[])?;
     let place = |name: &str| {
         stream.schema().fields().iter().position(|field| field.name() == name).ok_or_else(|| {
@@ -89,6 +91,7 @@ fn rows(session: &Session, sql: &str, clock: usize, seen: &mut Vec<Sighting>) ->
         })
     };
     let (time, key) = (place("time")?, place("key")?);
+    let mut without_key = 0;
     for batch in stream {
         let batch = batch?;
         let (Some(times), Some(keys)) = (batch.columns().get(time), batch.columns().get(key)) else {
@@ -102,11 +105,11 @@ fn rows(session: &Session, sql: &str, clock: usize, seen: &mut Vec<Sighting>) ->
         };
         let keys = Texts::read(keys)?;
         for row in 0..batch.num_rows() {
-            // What has no time or no key says nothing.
-            if let (Some(time), Some(key)) = (times.get(row), keys.get(row)) {
-                seen.push(Sighting { clock, time, key: key.to_owned() });
+            match (times.get(row), keys.get(row)) {
+                (Some(time), Some(key)) => seen.push(Sighting { clock, time, key: key.to_owned() }),
+                _ => without_key += 1,
             }
         }
     }
-    Ok(())
+    Ok(without_key)
 }

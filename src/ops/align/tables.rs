@@ -1,7 +1,7 @@
 //! The tables of an aligned recording that are not copies: clocks, their bounds and messages, entities and
 //! their control units, sources, and the gaps before and after the recording of a unit.
 
-use super::ecu::Ecu;
+use super::ecu::{Ecu, entities};
 use super::sightings::RuleMessage;
 use crate::btf::EntityType;
 use crate::clocks::Fate;
@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::ops::parts::ROWS_OUT;
 use crate::schema::{
     BtfEventRow, BtfEventRows, ClockBoundRow, ClockBoundRows, ClockMessageRow, ClockMessageRows, ClockRow,
-    ClockRows, EcuEntityRow, EcuEntityRows, EntityRow, EntityRows, EntityView, GapRow, GapRows, SourceRow,
-    SourceRows, tables,
+    ClockRows, EcuEntityRow, EcuEntityRows, EntityRow, EntityRows, EntityView, GapRow, GapRows, GapView,
+    SourceRow, SourceRows, tables,
 };
 use crate::store::{Transaction, read_batches};
 use arrow::array::RecordBatch;
@@ -21,30 +21,6 @@ const ENVIRONMENT: &str = "SIM";
 const NOT_RECORDED: &str = "not_recorded";
 /// `source.format` of the recordings that an aligned one is made of.
 const FORMAT: &str = "recording";
-
-/// What names an entity.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Named {
-    pub ty: String,
-    pub entity: String,
-}
-
-/// The entities of a recording.
-pub(super) fn entities(tx: &Transaction, recording: &str) -> Result<Vec<Named>> {
-    let mut all = Vec::new();
-    for (_, place) in tx.files(tables::ENTITY, recording)? {
-        for batch in read_batches(&place, tables::ENTITY, None, ROWS_OUT)? {
-            let batch = batch?;
-            let rows = EntityView::of(&batch)?;
-            let named = |row: EntityRow<'_>| Named {
-                ty: row.r#type.text().to_owned(),
-                entity: row.entity.text().to_owned(),
-            };
-            all.extend(rows.rows().map(named));
-        }
-    }
-    Ok(all)
-}
 
 /// The tags that say which cores a control unit has: each belongs to the last unit before it (BTF 2.1.5, tags
 /// of the environment). Nothing is known of its processors.
@@ -97,7 +73,7 @@ pub(super) fn write(
         Ok((recording.begin_at.unwrap_or(0), recording.end_at.unwrap_or(0)))
     });
     let spans = spans.collect::<Result<Vec<(i64, i64)>>>()?;
-    write_not_recorded(tx, ecus, &spans, into)?;
+    write_gaps(tx, ecus, &spans, into)?;
     write_clocks(tx, ecus, &spans, messages, into)?;
     write_messages(tx, ecus, messages, into)?;
     let mut sources = SourceRows::new();
@@ -204,13 +180,9 @@ fn write_entities(tx: &mut Transaction, ecus: &[Ecu<'_>], into: &str) -> Result<
     tx.put_rows(tables::ECU_ENTITY, into, &[of.take_batch()?])
 }
 
-/// Where others were recorded, and a control unit was not, nothing is known of its cores.
-fn write_not_recorded(
-    tx: &mut Transaction,
-    ecus: &[Ecu<'_>],
-    spans: &[(i64, i64)],
-    into: &str,
-) -> Result<()> {
+/// The gaps of all control units: one of a whole recording is one of each core of its unit. Where others were
+/// recorded, and a unit was not, nothing is known of its cores, either.
+fn write_gaps(tx: &mut Transaction, ecus: &[Ecu<'_>], spans: &[(i64, i64)], into: &str) -> Result<()> {
     let aligned: Vec<_> = ecus
         .iter()
         .zip(spans)
@@ -220,16 +192,34 @@ fn write_not_recorded(
     let (begin, end) = (begin.unwrap_or(0), end.unwrap_or(0));
     let mut gaps = Vec::new();
     for (ecu, span) in ecus.iter().zip(&aligned) {
-        for core in cores(tx, ecu)? {
-            gaps.extend([(begin, span.0), (span.1, end)].map(|(from, to)| (from, to, core.clone())));
+        let cores = cores(tx, ecu)?;
+        for core in &cores {
+            let not_recorded = [(begin, span.0), (span.1, end)];
+            let not_recorded = not_recorded.into_iter().filter(|(from, to)| from < to);
+            gaps.extend(
+                not_recorded.map(|(from, to)| (from, to, Some(core.clone()), NOT_RECORDED.to_owned())),
+            );
+        }
+        for (_, place) in tx.files(tables::GAP, ecu.recording)? {
+            for batch in read_batches(&place, tables::GAP, None, ROWS_OUT)? {
+                let batch = batch?;
+                for row in GapView::of(&batch)?.rows() {
+                    let of = match row.core {
+                        Some(core) => vec![Some(ecu.entity(core.text()).into_owned())],
+                        None if cores.is_empty() => vec![None],
+                        None => cores.iter().cloned().map(Some).collect(),
+                    };
+                    let [from, to] = [row.begin_at, row.end_at].map(|at| ecu.clock.aligned(at));
+                    gaps.extend(of.into_iter().map(|core| (from, to, core, row.reason.text().to_owned())));
+                }
+            }
         }
     }
-    gaps.retain(|(from, to, _)| from < to);
     gaps.sort_unstable();
     let mut rows = GapRows::new();
-    for (begin_at, end_at, core) in &gaps {
-        let (begin_at, end_at) = (*begin_at, *end_at);
-        rows.push(GapRow { core: Some(core.as_str().into()), begin_at, end_at, reason: NOT_RECORDED.into() });
+    for (begin_at, end_at, core, reason) in &gaps {
+        let (begin_at, end_at, core) = (*begin_at, *end_at, core.as_deref().map(Into::into));
+        rows.push(GapRow { core, begin_at, end_at, reason: reason.as_str().into() });
     }
     tx.put_rows(tables::GAP, into, &[rows.take_batch()?])
 }
@@ -289,7 +279,7 @@ fn write_messages(
         let aligned = ecu.clock.aligned(time);
         Some((ecu.name, aligned, ecu.clock.bound(aligned)))
     };
-    for RuleMessage { rule, message, .. } in messages {
+    for RuleMessage { rule, message, within } in messages {
         let (sent, received) = (of(message.sent), of(message.received));
         let both = sent.zip(received);
         // The clock of the sender may be late where that of the receiver is early.
@@ -297,7 +287,9 @@ fn write_messages(
             let latency = received.saturating_sub(sent);
             let least = latency.saturating_sub(from.late).saturating_sub(to.early);
             let most = latency.saturating_add(from.early).saturating_add(to.late);
-            (latency, least.max(0), most)
+            // No message is received before it is sent.
+            let least = if *within == 0 && most >= 0 { least.max(0) } else { least };
+            (latency, least, most)
         });
         rows.push(ClockMessageRow {
             rule: (&**rule).into(),
