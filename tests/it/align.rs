@@ -305,7 +305,7 @@ fn what_one_unit_has_is_not_that_of_all() {
     // A gap of all cores of A is none of B.
     bench.write(
         "a.btf",
-        text.replace("9000,Main", "# gap of all cores: lost_buffer, from 200 to 300 ns\n9000,Main"),
+        text.replace("9000,Main", "# gap of all cores: lost_buffer, from 200 to 300 ns\nno event\n9000,Main"),
     );
     bench.ok(&["ingest", "v.db", "a.btf", "b.btf", "-q"]);
     assert_eq!(csv(&bench, "SELECT core, begin_at FROM gap"), "core,begin_at\n,200");
@@ -336,6 +336,12 @@ fn what_one_unit_has_is_not_that_of_all() {
         csv(&bench, gaps),
         "core,begin_at,end_at,reason\nCore_b,0,50,not_recorded\nCore_a,200,300,lost_buffer\nCore_a,9000,9050,not_recorded"
     );
+    let found =
+        "SELECT source, code FROM diagnostic WHERE recording = 'all' AND source <> 'align' ORDER BY source";
+    let of_units = "SELECT recording || ': ' || source AS source, code FROM diagnostic WHERE recording IN ('a', 'b') ORDER BY source";
+    let [found, of_units] = [found, of_units].map(|sql| csv(&bench, sql));
+    assert_eq!(found, of_units, "what is doubtful there is doubtful here");
+    assert_eq!(found.lines().count(), 2, "{found}");
     // Two entities never get one name.
     bench.write("clocks.toml", given("Main"));
     let run = bench.run(&["align", "v.db", "clocks.toml", "--into", "more"]);

@@ -111,7 +111,8 @@ pub fn align(
     let tags = tables::hierarchy(&tx, &ecus, &spans)?;
     let events = copied::copy(&mut tx, &ecus, &tags, into, control)?;
     tables::write(&mut tx, &ecus, &messages, into)?;
-    write_diagnostics(&mut tx, into, Vec::new(), &log)?;
+    let of_ecus = tables::diagnostics(&tx, &ecus)?;
+    write_diagnostics(&mut tx, into, vec![of_ecus], &log)?;
     write_recording_row(&mut tx, into, &Header::default())?;
     control.check()?;
     let time_scale = tx.time_scale();

@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::ops::parts::ROWS_OUT;
 use crate::schema::{
     BtfEventRow, BtfEventRows, ClockBoundRow, ClockBoundRows, ClockMessageRow, ClockMessageRows, ClockRow,
-    ClockRows, EcuEntityRow, EcuEntityRows, EntityRow, EntityRows, EntityView, GapRow, GapRows, GapView,
-    SourceRow, SourceRows, tables,
+    ClockRows, DiagnosticRow, DiagnosticRows, DiagnosticView, EcuEntityRow, EcuEntityRows, EntityRow,
+    EntityRows, EntityView, GapRow, GapRows, GapView, SourceRow, SourceRows, tables,
 };
 use crate::store::{Transaction, read_batches};
 use arrow::array::RecordBatch;
@@ -99,6 +99,24 @@ pub(super) fn write(
         });
     }
     tx.put_rows(tables::SOURCE, into, &[sources.take_batch()?])
+}
+
+/// What was found in the recordings of the control units: what makes their results doubtful does so here,
+/// too.
+pub(super) fn diagnostics(tx: &Transaction, ecus: &[Ecu<'_>]) -> Result<RecordBatch> {
+    let mut rows = DiagnosticRows::new();
+    for ecu in ecus {
+        for (_, place) in tx.files(tables::DIAGNOSTIC, ecu.recording)? {
+            for batch in read_batches(&place, tables::DIAGNOSTIC, None, ROWS_OUT)? {
+                let batch = batch?;
+                for row in DiagnosticView::of(&batch)?.rows() {
+                    let source = format!("{}: {}", ecu.name, row.source.text());
+                    rows.push(DiagnosticRow { source: source.as_str().into(), ..row });
+                }
+            }
+        }
+    }
+    rows.take_batch()
 }
 
 /// All entities, and the control units, as entities.
