@@ -39,7 +39,7 @@ impl Rates {
 }
 
 /// By how much a clock wandered at least, per tick: otherwise it would contradict some points. Infinite if
-/// two of the same time do, which [`Clash`] has.
+/// two of the same time do, see [`clash`].
 pub(super) fn proven_wander(points: &Points, rates: &Rates) -> f64 {
     if clash(points).is_some() {
         return f64::INFINITY;
