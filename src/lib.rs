@@ -15,6 +15,7 @@
 //!
 //!  timing model ─► simulate ─► events as BTF, recording of a probe (files again)
 //!  system events ─► reconstruct ─► timing model
+//!  messages between control units ─► clocks ─► their recordings as one, on one clock
 //! ```
 //!
 //! Data flows from left to right. `ops` connects the stages, one file per verb. `description` has what is
