@@ -27,7 +27,7 @@ pub(super) struct Named {
 }
 
 /// The entities of a recording.
-pub(super) fn entities(tx: &Transaction, recording: &str) -> Result<Vec<Named>> {
+fn entities(tx: &Transaction, recording: &str) -> Result<Vec<Named>> {
     let mut all = Vec::new();
     for (_, place) in tx.files(ENTITY, recording)? {
         for batch in read_batches(&place, ENTITY, None, ROWS_OUT)? {
@@ -97,6 +97,11 @@ impl<'a> Ecu<'a> {
     ) -> Self {
         let recording = clocks.clock.get(number).map_or("", |clock| clock.recording.get_ref().as_str());
         Self { name: clocks.ecu(number), recording, clock, shared, known }
+    }
+
+    /// Its cores, by their names among those of all control units.
+    pub fn cores(&self) -> impl Iterator<Item = String> {
+        self.known.cores.iter().map(|core| self.entity(core).into_owned())
     }
 
     /// The name of an entity of it among those of all control units. An ISR that is another process on each

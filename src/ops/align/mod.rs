@@ -108,7 +108,7 @@ pub fn align(
     let ecus: Vec<Ecu<'_>> = ecus.collect();
     check_unique(&ecus, &known, file)?;
     control.begin(format!("aligning {into}"), copied::rows(&tx, &ecus)?);
-    let tags = tables::hierarchy(&tx, &ecus, &spans)?;
+    let tags = tables::hierarchy(&ecus, &spans)?;
     let events = copied::copy(&mut tx, &ecus, &tags, into, control)?;
     tables::write(&mut tx, &ecus, &messages, into)?;
     let of_ecus = tables::diagnostics(&tx, &ecus)?;

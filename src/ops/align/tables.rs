@@ -1,7 +1,7 @@
 //! The tables of an aligned recording that are not copies: clocks, their bounds and messages, entities and
 //! their control units, sources, and the gaps before and after the recording of a unit.
 
-use super::ecu::{Ecu, entities};
+use super::ecu::Ecu;
 use super::sightings::RuleMessage;
 use crate::btf::EntityType;
 use crate::clocks::Fate;
@@ -24,7 +24,7 @@ const FORMAT: &str = "recording";
 
 /// The tags that say which cores a control unit has: each belongs to the last unit before it (BTF 2.1.5, tags
 /// of the environment). Nothing is known of its processors.
-pub(super) fn hierarchy(tx: &Transaction, ecus: &[Ecu<'_>], spans: &[(i64, i64)]) -> Result<RecordBatch> {
+pub(super) fn hierarchy(ecus: &[Ecu<'_>], spans: &[(i64, i64)]) -> Result<RecordBatch> {
     let begin = ecus.iter().zip(spans).map(|(ecu, span)| ecu.clock.aligned(span.0)).min();
     let mut rows = BtfEventRows::new();
     let mut seq = 0;
@@ -47,18 +47,11 @@ pub(super) fn hierarchy(tx: &Transaction, ecus: &[Ecu<'_>], spans: &[(i64, i64)]
     };
     for ecu in ecus {
         tag(ecu.name, "ECU_INIT");
-        for core in cores(tx, ecu)? {
+        for core in ecu.cores() {
             tag(&core, "CORE_INIT");
         }
     }
     rows.take_batch()
-}
-
-/// The cores of a control unit, by their names in the aligned recording.
-fn cores(tx: &Transaction, ecu: &Ecu<'_>) -> Result<Vec<String>> {
-    let all = entities(tx, ecu.recording)?.into_iter();
-    let cores = all.filter(|named| EntityType::parse_tolerant(&named.ty) == Some(EntityType::Core));
-    Ok(cores.map(|named| ecu.entity(&named.entity).into_owned()).collect())
 }
 
 pub(super) fn write(
@@ -210,7 +203,7 @@ fn write_gaps(tx: &mut Transaction, ecus: &[Ecu<'_>], spans: &[(i64, i64)], into
     let (begin, end) = (begin.unwrap_or(0), end.unwrap_or(0));
     let mut gaps = Vec::new();
     for (ecu, span) in ecus.iter().zip(&aligned) {
-        let cores = cores(tx, ecu)?;
+        let cores: Vec<String> = ecu.cores().collect();
         for core in &cores {
             let not_recorded = [(begin, span.0), (span.1, end)];
             let not_recorded = not_recorded.into_iter().filter(|(from, to)| from < to);
