@@ -26,6 +26,8 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn remove_dir(&self, path: &Path) -> io::Result<()>;
     /// Removes a folder and everything in it.
     fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
+    /// Fails if the names in a folder may not be changed.
+    fn check_rights(&self, folder: &Path) -> io::Result<()>;
     /// Makes the names in a folder survive a power cut.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
 }

@@ -100,6 +100,12 @@ impl Folder {
         Ok(())
     }
 
+    /// Fails if files may not be taken out of a folder.
+    pub(super) fn check_rights(&self, name: &str) -> Result<()> {
+        let path = self.path(name);
+        self.disk.check_rights(&path).map_err(|e| Error::io("take files out of", path, e))
+    }
+
     /// Syncs the names in one folder; `""` is the database itself.
     pub(super) fn sync(&self, name: &str) -> Result<()> {
         let path = self.path(name);

@@ -61,6 +61,17 @@ impl Disk for RealDisk {
     }
 
     #[cfg(unix)]
+    fn check_rights(&self, folder: &Path) -> io::Result<()> {
+        Ok(rustix::fs::access(folder, rustix::fs::Access::WRITE_OK)?)
+    }
+
+    /// On other systems, only a try tells.
+    #[cfg(not(unix))]
+    fn check_rights(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    #[cfg(unix)]
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         File::open(path)?.sync_all()
     }

@@ -117,6 +117,11 @@ impl Disk for FaultyDisk {
         RealDisk.remove_dir_all(path)
     }
 
+    fn check_rights(&self, folder: &Path) -> io::Result<()> {
+        self.step("check rights", folder)?;
+        RealDisk.check_rights(folder)
+    }
+
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         self.step("sync folder", path)
     }

@@ -4,6 +4,7 @@
 //! 1. New files lie in the folder of their writer, synced, under names that no glob for Parquet files finds.
 //! 2. Under the lock: the log is read again. If another writer has changed one of the recordings meanwhile,
 //!    the commit fails; otherwise it takes the next number.
+//!    It also fails if files that it takes out of the database may not be moved: no writer could begin then.
 //! 3. The commit is written into the folder of the writer, and its files are moved into their places.
 //! 4. The commit is moved into the log, if there is none of that number: **this is the commit.**
 //! 5. Files that it takes out of the database are moved out of sight, which is synced; a checkpoint may be
@@ -31,6 +32,11 @@ pub(in crate::store) fn publish(
     moves: &[(String, String)],
 ) -> Result<()> {
     let number = commit.head.number;
+    // Folders that become empty are removed, too.
+    let left: BTreeSet<&str> = commit.freed.iter().flat_map(|path| layout::folders_of(path)).collect();
+    left.into_iter()
+        .filter(|name| folder.path(name).is_dir())
+        .try_for_each(|name| folder.check_rights(name))?;
     folder.write(&staging.commit(), &commit.to_json()?)?;
     folder.sync_tree(staging.name())?;
     // After a power cut, what was begun is written down wherever files of it are found.
@@ -61,7 +67,13 @@ pub(in crate::store) fn finish(folder: &Folder, staging: &Staging) -> Result<()>
 
 /// Does what writers that are gone have left to do. The caller holds the lock.
 pub(in crate::store) fn recover(folder: &Folder) -> Result<()> {
-    Staging::left_behind(folder)?.iter().try_for_each(|staging| finish(folder, staging))
+    Staging::left_behind(folder)?.iter().try_for_each(|staging| finish(folder, staging)).map_err(|e| {
+        e.hint(format!(
+            "a change that an earlier command made is not finished, and no other one can begin before: `btfdb verify {}` \
+             says what is left to do",
+            folder.root().display()
+        ))
+    })
 }
 
 /// The commit that a writer has begun to publish, and whether it is in the log.

@@ -156,6 +156,24 @@ fn a_commit_that_is_interrupted_before_it_was_made_is_taken_back_by_the_next_wri
     finished_by_the_next_writer(&template, &old);
 }
 
+#[test]
+fn what_may_not_be_put_away_is_refused_before_the_commit() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, probe) = (dir.path().join("db"), dir.path().join("probe"));
+    database_with_a(&path);
+    let old = contents(&path);
+    copy(&path, &probe);
+    let sound = FaultyDisk::sound();
+    change(&sound, &probe).unwrap();
+    let at = sound.log().iter().position(|line| line.starts_with("check rights")).unwrap();
+
+    let refused = change(&FaultyDisk::new(Fault::Device, at + 1, false), &path).unwrap_err();
+    assert!(refused.to_string().starts_with("cannot take files out of "), "{refused}");
+    let report = verify(&path).unwrap();
+    assert_eq!((report.problems, report.pending), (vec![], vec![]));
+    assert_eq!(contents(&path), old);
+}
+
 /// What a power cut can do is decided by the order of syncs and renames.
 #[test]
 fn everything_is_synced_before_it_is_relied_upon() {

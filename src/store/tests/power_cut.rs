@@ -205,6 +205,10 @@ impl Disk for Unplugged {
         Ok(())
     }
 
+    fn check_rights(&self, folder: &Path) -> io::Result<()> {
+        RealDisk.check_rights(folder)
+    }
+
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         let mut state = self.state();
         state.step()?;
