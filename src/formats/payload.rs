@@ -11,6 +11,20 @@ pub(in crate::formats) struct Payload {
     is_first: bool,
 }
 
+/// The name of a value as it is written, behind a comma: quoted once, not for each event.
+#[derive(Debug, Clone)]
+pub(in crate::formats) struct Key(Box<str>);
+
+impl Key {
+    pub fn new(name: &str) -> Self {
+        let mut text = String::with_capacity(name.len() + 4);
+        text.push(',');
+        quote(&mut text, name);
+        text.push(':');
+        Self(text.into_boxed_str())
+    }
+}
+
 impl Payload {
     /// Begins the next event.
     pub fn begin(&mut self) {
@@ -31,6 +45,12 @@ impl Payload {
         quote(&mut self.text, name);
         self.text.push(':');
         self.is_first = true;
+    }
+
+    /// The same of a name that is known before.
+    pub fn known_key(&mut self, key: &Key) {
+        let is_first = std::mem::replace(&mut self.is_first, true);
+        self.text.push_str(if is_first { key.0.trim_start_matches(',') } else { &key.0 });
     }
 
     pub fn unsigned(&mut self, value: u64) {
@@ -177,7 +197,7 @@ mod tests {
             payload.begin();
             payload.key(&name);
             payload.bytes(text.as_bytes());
-            payload.key("next");
+            payload.known_key(&Key::new("next"));
             payload.unsigned(7);
             let read: Value = serde_json::from_str(payload.end()).unwrap();
             let expected = if name == "next" { json!({"next": 7}) } else { json!({name: text, "next": 7}) };

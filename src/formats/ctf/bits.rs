@@ -79,27 +79,22 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub fn number(&mut self, bits: u32, order: ByteOrder) -> Result<u64, Lack> {
         let from = self.take(u64::from(bits))?;
-        if from.is_multiple_of(8)
-            && bits.is_multiple_of(8)
-            && let Some(bytes) = self.bytes.get((from / 8) as usize..(from / 8) as usize + bits as usize / 8)
+        let (first, offset) = ((from / 8) as usize, (from % 8) as u32);
+        let word = self.bytes.get(first..).and_then(|rest| rest.first_chunk::<8>());
+        // The bits of a little-endian number count from the lowest, those of a big-endian one from the
+        // highest (CTF 1.8 §4.1.5): as those of a word of that order.
+        if let (Some(word), 1..) = (word, bits)
+            && bits + offset <= 64
         {
-            let mut word = [0; 8];
             return Ok(match order {
-                ByteOrder::Little => {
-                    word.get_mut(..bytes.len()).unwrap_or_default().copy_from_slice(bytes);
-                    u64::from_le_bytes(word)
-                }
-                ByteOrder::Big => {
-                    word.get_mut(8 - bytes.len()..).unwrap_or_default().copy_from_slice(bytes);
-                    u64::from_be_bytes(word)
-                }
+                ByteOrder::Little => u64::from_le_bytes(*word) >> offset & (u64::MAX >> (64 - bits)),
+                ByteOrder::Big => u64::from_be_bytes(*word) << offset >> (64 - bits),
             });
         }
         Ok(self.bits(from, bits, order))
     }
 
-    /// A number that does not begin and end with bytes. In a little-endian one, the bits of a byte count from
-    /// the lowest one; in a big-endian one, from the highest one (CTF 1.8 §4.1.5).
+    /// The same, byte by byte: near the end of what is there, and where a number lies in nine bytes.
     fn bits(&self, from: u64, bits: u32, order: ByteOrder) -> u64 {
         let (mut value, mut done) = (0u64, 0);
         while done < bits {
@@ -151,6 +146,7 @@ pub(super) fn signed(value: u64, bits: u32) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn bits_count_from_the_lowest_or_the_highest() {
@@ -175,6 +171,21 @@ mod tests {
         let mut cursor = Cursor::new(&bytes, 0, 1000);
         assert_eq!(cursor.bytes(9).map(<[u8]>::len), Ok(9));
         assert_eq!(cursor.number(1, ByteOrder::Big), Err(Lack::Bytes));
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_read_as_bytes_are(
+            bytes in prop::collection::vec(any::<u8>(), 9..24), from in 0u64..16, bits in 0u32..=56
+        ) {
+            for order in [ByteOrder::Little, ByteOrder::Big] {
+                let mut cursor = Cursor::new(&bytes, 0, bytes.len() as u64 * 8);
+                cursor.at = from;
+                let expected = cursor.bits(from, bits, order);
+                prop_assert_eq!(cursor.number(bits, order), Ok(expected));
+                prop_assert_eq!(cursor.at, from + u64::from(bits));
+            }
+        }
     }
 
     #[test]

@@ -4,7 +4,8 @@
 use super::bits::{Cursor, Lack, signed};
 use super::model::{ByteOrder, Encoding, Role};
 use super::program::{Count, IntNode, Node};
-use crate::formats::payload::Payload;
+use crate::formats::payload::{Key, Payload};
+use std::borrow::Cow;
 
 /// A field of more bytes is none.
 const MOST_BYTES: u64 = 64 << 20;
@@ -110,8 +111,8 @@ pub(super) fn read(
         Node::Text(encoding) => {
             cursor.align(8);
             let text = match encoding {
-                Encoding::Utf8 => cursor.text()?.to_vec(),
-                wide => wide_text(*wide, cursor)?,
+                Encoding::Utf8 => Cow::Borrowed(cursor.text()?),
+                wide => Cow::Owned(wide_text(*wide, cursor)?),
             };
             if let Some(payload) = payload {
                 payload.bytes(&text);
@@ -183,21 +184,21 @@ pub(super) fn read(
 
 /// Reads the fields of a structure, each with its name.
 pub(super) fn read_fields(
-    fields: &[(String, Node)],
+    fields: &[(Key, Node)],
     cursor: &mut Cursor<'_>,
     values: &mut Values,
     payload: &mut Option<&mut Payload>,
 ) -> Result<(), Lack> {
     for (name, node) in fields {
         if let Some(payload) = payload {
-            payload.key(name);
+            payload.known_key(name);
         }
         read(node, cursor, values, payload)?;
         if let Node::Int(int) = node
             && let (Some(name), Some(payload)) = (&int.value_name, payload.as_mut())
             && int.labels.iter().flat_map(|all| all.iter()).any(|label| contains(&label.ranges, values.last))
         {
-            payload.key(name);
+            payload.known_key(name);
             match u64::try_from(values.last) {
                 Ok(value) => payload.unsigned(value),
                 Err(_) => payload.signed(values.last as i64),

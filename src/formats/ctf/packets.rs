@@ -56,7 +56,7 @@ pub(super) type Lowest = (u64, u32);
 
 #[derive(Debug)]
 pub(super) struct EventFacts<'a> {
-    pub name: &'a str,
+    pub kind: &'a EventNode,
     /// What is recorded of its clock.
     pub clock: Option<Lowest>,
     /// That of its packet, else its own.
@@ -261,9 +261,9 @@ impl PacketReader {
                         return Ok(Step::Done(0));
                     }
                 }
-                Ok((name, clock)) => {
+                Ok((kind, clock)) => {
                     let (payload, cpu) = (self.payload.end(), packet.facts.cpu.or(packet.values.cpu));
-                    sink.event(&EventFacts { name, clock, cpu, payload })?;
+                    sink.event(&EventFacts { kind, clock, cpu, payload })?;
                     packet.at = cursor.at;
                 }
                 // The end of a stream without packets.
@@ -310,20 +310,20 @@ impl PacketReader {
         Ok(())
     }
 
-    /// Reads an event: its name, and its clock. The payload has its parameters.
+    /// Reads an event: its kind, and its clock. The payload has its parameters.
     fn event<'p>(
         &mut self,
         program: &'p Program,
         values: &mut Values,
         cursor: &mut Cursor<'_>,
-    ) -> Result<(&'p str, Option<Lowest>), Unread> {
+    ) -> Result<(&'p EventNode, Option<Lowest>), Unread> {
         (values.event_id, values.clock, values.cpu) = (None, None, None);
         if let Some(header) = &program.event_header {
             read(header, cursor, values, &mut None)?;
         }
         let only = || program.events.iter().next().map(|(id, _)| *id).filter(|_| program.events.len() == 1);
         let id = values.event_id.or_else(only).unwrap_or(0);
-        let event: &EventNode = program.events.get(&id).ok_or(Unread::Unknown(id))?;
+        let event = program.events.get(&id).ok_or(Unread::Unknown(id))?;
         self.payload.begin();
         let mut payload = Some(&mut self.payload);
         for (name, context) in [("stream_context", &program.event_context), ("context", &event.context)] {
@@ -347,7 +347,7 @@ impl PacketReader {
             }
             None => {}
         }
-        Ok((&event.name, values.clock))
+        Ok((event, values.clock))
     }
 }
 

@@ -3,7 +3,8 @@
 
 use super::model::{ByteOrder, Encoding, Label, Length, Location, Role, Scope, StreamClass, Type};
 use crate::error::{Error, Result};
-use std::collections::HashMap;
+use crate::formats::payload::Key;
+use crate::names::IdMap;
 use std::sync::Arc;
 
 /// A field that is read.
@@ -14,7 +15,7 @@ pub(super) enum Node {
     Text(Encoding),
     TextOf(Encoding, Count),
     Blob(Count),
-    Struct { align: u32, fields: Vec<(String, Node)> },
+    Struct { align: u32, fields: Vec<(Key, Node)> },
     Array { align: u32, element: Box<Node>, count: Count },
     Variant { tag: usize, choices: Vec<(Ranges, Node)> },
     Optional { selector: usize, ranges: Ranges, node: Box<Node> },
@@ -36,7 +37,7 @@ pub(super) struct IntNode {
     /// Where its value is kept for fields that depend on it.
     pub slot: Option<usize>,
     /// The name of its number, where the value has a name.
-    pub value_name: Option<String>,
+    pub value_name: Option<Key>,
     /// Its number among the integers of the stream.
     number: usize,
 }
@@ -53,6 +54,8 @@ pub(super) enum Count {
 #[derive(Debug)]
 pub(super) struct EventNode {
     pub name: String,
+    /// Among the events of all streams of the trace, from 0.
+    pub number: u32,
     pub context: Option<Node>,
     pub fields: Option<Node>,
 }
@@ -63,7 +66,7 @@ pub(super) struct Program {
     pub packet_context: Option<Node>,
     pub event_header: Option<Node>,
     pub event_context: Option<Node>,
-    pub events: HashMap<u64, EventNode>,
+    pub events: IdMap<u64, EventNode>,
     /// How many slots there are.
     pub slots: usize,
 }
@@ -95,11 +98,12 @@ struct Linker {
 }
 
 impl Program {
-    /// Links a stream whose packets begin with `header`; returns the header as it is read, too.
+    /// Links a stream whose packets begin with `header`; returns the header as it is read, too. Its events
+    /// are numbered from `next` on.
     ///
     /// # Errors
     /// A field that depends on one that is not there.
-    pub fn new(header: Option<&Type>, stream: &StreamClass) -> Result<(Option<Node>, Self)> {
+    pub fn new(header: Option<&Type>, stream: &StreamClass, next: &mut u32) -> Result<(Option<Node>, Self)> {
         let mut linker =
             Linker { ints: Vec::new(), slots: 0, scopes: Vec::new(), open: Vec::new(), by_name: |_| None };
         let mut header = linker.part(Scope::PacketHeader, header, of_packet_header)?;
@@ -110,14 +114,15 @@ impl Program {
         let mut event_context =
             linker.part(Scope::StreamEventContext, stream.event_context.as_ref(), of_event)?;
         let common = linker.scopes.len();
-        let mut events = HashMap::new();
+        let mut events = IdMap::default();
         for event in &stream.events {
             let context = linker.part(Scope::EventContext, event.context.as_ref(), of_event);
             let named = |e: Error| Error::input(format!("event '{}': {e}", event.name));
             let context = context.map_err(named)?;
             let fields = linker.part(Scope::EventFields, event.fields.as_ref(), of_event).map_err(named)?;
             linker.scopes.truncate(common);
-            events.insert(event.id, EventNode { name: event.name.clone(), context, fields });
+            events.insert(event.id, EventNode { name: event.name.clone(), number: *next, context, fields });
+            *next += 1;
         }
         let parts = [&mut header, &mut packet_context, &mut event_header, &mut event_context];
         let of_events = events.values_mut().flat_map(|event| [&mut event.context, &mut event.fields]);
@@ -197,7 +202,7 @@ impl Linker {
                     labels: int.labels.clone(),
                     role,
                     slot: None,
-                    value_name: int.labels.as_ref().map(|_| format!("{name}.value")),
+                    value_name: int.labels.as_ref().map(|_| Key::new(&format!("{name}.value"))),
                     number,
                 };
                 (Node::Int(node), Seen::Int(number))
@@ -213,7 +218,7 @@ impl Linker {
                 let mut fields = Vec::with_capacity(of.fields.len());
                 for (name, ty) in &of.fields {
                     let (node, seen) = self.link(ty, name, scope)?;
-                    fields.push((name.clone(), node));
+                    fields.push((Key::new(name), node));
                     if let Some(open) = self.open.last_mut() {
                         open.push((name.clone(), seen));
                     }

@@ -48,8 +48,9 @@ fn layout(trace: &Trace) -> Result<Layout> {
     let mut layout = Layout { packet_header: None, streams: BTreeMap::new(), slots: 0 };
     let none = [StreamClass::default()];
     let streams = if trace.streams.is_empty() { &none[..] } else { &trace.streams };
+    let mut next = 0;
     for stream in streams {
-        let (header, program) = Program::new(trace.packet_header.as_ref(), stream)?;
+        let (header, program) = Program::new(trace.packet_header.as_ref(), stream, &mut next)?;
         layout.packet_header = header;
         layout.slots = layout.slots.max(program.slots);
         layout.streams.insert(stream.id, program);

@@ -5,6 +5,7 @@ use super::model::Clock;
 use super::packets::{EventFacts, PacketFacts, Sink};
 use crate::error::Result;
 use crate::formats::{FROM_BEGIN, Gap};
+use crate::names::Name;
 use crate::schema::{TraceEventRow, TraceEventRows};
 use crate::time::TimeScale;
 use arrow::array::RecordBatch;
@@ -21,6 +22,8 @@ pub(super) struct StreamRows {
     clock: Clock,
     /// Ticks of the database per second.
     per_second: i64,
+    /// Where that is a whole number.
+    ticks_per_cycle: Option<i64>,
     /// Ticks to add to all times.
     time_offset: i64,
     /// The clock of the stream, in cycles.
@@ -53,11 +56,14 @@ const MOST_NAMED: usize = 100;
 
 impl StreamRows {
     pub fn new(clock: Clock, scale: TimeScale, time_offset: i64) -> Self {
+        let (per_second, frequency) =
+            (scale.per_second(), i64::try_from(clock.frequency).unwrap_or(i64::MAX));
         Self {
             rows: TraceEventRows::new(),
             full: Vec::new(),
             clock,
-            per_second: scale.per_second(),
+            per_second,
+            ticks_per_cycle: (per_second.checked_rem(frequency) == Some(0)).then(|| per_second / frequency),
             time_offset,
             cycles: 0,
             cpu: None,
@@ -84,7 +90,13 @@ impl StreamRows {
         let (seconds, offset) = self.clock.offset;
         let (per_second, frequency) = (i128::from(self.per_second), i128::from(self.clock.frequency));
         let cycles = i128::from(cycles) + i128::from(offset);
-        let ticks = i128::from(seconds) * per_second + (cycles * per_second).div_euclid(frequency);
+        // Most clocks count as the database does, or a fraction of it: a division of 128 bits for each event
+        // costs as much as its fields.
+        let ticks = match self.ticks_per_cycle {
+            Some(ticks) => cycles * i128::from(ticks),
+            None => (cycles * per_second).div_euclid(frequency),
+        };
+        let ticks = i128::from(seconds) * per_second + ticks;
         i64::try_from(ticks + i128::from(self.time_offset)).unwrap_or_else(|_| {
             self.found.cut_times += 1;
             i64::MAX
@@ -155,7 +167,7 @@ impl Sink for StreamRows {
             cpu: event.cpu.and_then(|cpu| i64::try_from(cpu).ok()),
             time,
             seq: self.seq,
-            name: event.name.into(),
+            name: Name::Cached { slot: event.kind.number, text: &event.kind.name, changed: false },
             payload: event.payload,
         });
         self.seq += 1;
