@@ -180,8 +180,8 @@ mod fuzz_corpus;
 
 // The interface: descriptions and inputs, readers of formats, ingest, the database, findings.
 pub use crate::description::{
-    CoreDescription, Description, FileList, HookStep, HookVariable, NameList, OtherStep, Plan, ProcessStep,
-    plan,
+    CoreDescription, Description, FileList, HookKind, HookStep, HookVariable, NameList, OtherStep, Plan,
+    ProcessStep, plan,
 };
 pub use crate::diagnostics::{Diagnostic, Log, Severity};
 pub use crate::error::{Error, ErrorKind, Result};
@@ -255,6 +255,9 @@ pub mod internals {
     pub mod grasp {
         pub use crate::formats::grasp::words::split;
         pub use crate::formats::grasp::{CommandReader, join, probe};
+    }
+    pub mod hooks {
+        pub use crate::description::{CoreFiles, HookSetup, SetupFile};
     }
     pub mod orti {
         pub use crate::description::orti::{

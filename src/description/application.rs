@@ -52,6 +52,7 @@ pub struct ApplicationCore {
     pub symbols: Symbols,
 }
 
+/// A core with the description files that were stored of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct CoreFiles {
     /// BTF name of the core.
@@ -62,9 +63,13 @@ pub struct CoreFiles {
     /// Its number in the words of hook variables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<u64>,
+    /// The ORTI file of its OS.
     pub orti: Option<SetupFile>,
+    /// The generated OS header.
     pub os_header: Option<SetupFile>,
+    /// Its OIL files.
     pub oil: Vec<SetupFile>,
+    /// Addresses of ISR handlers.
     pub symbols: Option<SetupFile>,
 }
 

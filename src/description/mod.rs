@@ -13,7 +13,7 @@ mod recording_toml;
 mod scheduler;
 mod setup;
 
-pub use application::{Application, ApplicationCore};
+pub use application::{Application, ApplicationCore, CoreFiles, SetupFile};
 pub use clocks_toml::{Clock, ClocksFile};
 pub use detect::{Plan, PlannedInput, plan};
 pub use hooks::{

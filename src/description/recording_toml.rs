@@ -47,6 +47,8 @@ pub struct Description {
     /// Variables into which the kernel writes what happens to its processes, with os = "hooks".
     #[serde(default)]
     pub hook_variables: Vec<HookVariable>,
+    /// A Profiler XML of winIDEA that describes such variables, with os = "hooks".
+    pub hook_profile: Option<String>,
     /// Labels of the recording and their values, to choose it by.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
@@ -161,7 +163,7 @@ impl Default for FileList {
 /// All keys, for suggestions.
 const KEYS: &str = "name os runnables signals category1_isrs idle_tasks data_radix data_columns task_functions aliases labels core \
     ecu id data functions orti os_header oil symbols time_offset file hook_variables id_mask state_mask core_mask valid_mask \
-    states isr_states_from ids";
+    states isr_states_from exit_id ids kind hook_profile";
 
 impl Description {
     /// Parses the text of a `recording.toml`; `path` is only for messages.
@@ -208,6 +210,7 @@ impl Description {
         });
         let profile = self.os.as_ref().filter(|os| *os != HOOKS && Profile::shipped(os).is_none());
         let ids = self.hook_variables.iter().filter_map(HookVariable::ids_file);
+        let ids = ids.chain(self.hook_profile.as_deref());
         let of_cores = self.core.iter().flat_map(|core| {
             let inputs = core.inputs().map(|(_, file)| file);
             let files = [&core.orti, &core.os_header, &core.symbols].into_iter().flatten();

@@ -40,6 +40,9 @@ pub struct StoredSetup {
     /// The files with the ids in their words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hook_ids: Vec<SetupFile>,
+    /// A Profiler XML of winIDEA that describes hook variables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook_profile: Option<SetupFile>,
     /// One entry per core, in recording order.
     pub cores: Vec<CoreFiles>,
 }
@@ -96,9 +99,11 @@ impl StoredSetup {
             oil: files(&d.oil)?,
             hook_variables: d.hook_variables.clone(),
             hook_ids: ids,
+            hook_profile: file(&d.hook_profile)?,
             cores,
         };
-        if setup.os.as_deref() != Some(HOOKS) && !setup.hook_variables.is_empty() {
+        let describes = !setup.hook_variables.is_empty() || setup.hook_profile.is_some();
+        if setup.os.as_deref() != Some(HOOKS) && describes {
             return Err(Error::input("hook variables are described, and os is not \"hooks\"").at(&plan.base));
         }
         Ok(setup)
@@ -151,7 +156,7 @@ impl StoredSetup {
     /// # Errors
     /// Descriptions that are incomplete or contradict each other; ids that cannot be read.
     pub fn hooks(&self) -> Result<HookSetup> {
-        HookSetup::new(&self.hook_variables, &self.hook_ids, &self.cores)
+        HookSetup::new(&self.hook_variables, &self.hook_ids, self.hook_profile.as_ref(), &self.cores)
     }
 
     /// Finds contradictions between description files; adds findings to `log`.

@@ -36,6 +36,9 @@ pub(super) struct Process {
     pub core: Option<NameId>,
     /// The number of its next instance.
     pub next: i64,
+    /// Its last step was seen to be its end.
+    #[serde(default)]
+    pub has_ended: bool,
     /// Its instances that have not ended, the oldest first: only that one runs.
     pub open: VecDeque<Instance>,
 }

@@ -27,7 +27,7 @@ impl Processes {
     pub fn add(&mut self, name: &str, is_isr: bool) -> usize {
         let (name, stimulus) = (self.names.intern(name), self.names.intern(&format!("STI_{name}")));
         let open = VecDeque::new();
-        self.all.push(Process { name, is_isr, stimulus, core: None, next: 0, open });
+        self.all.push(Process { name, is_isr, stimulus, core: None, next: 0, has_ended: false, open });
         self.all.len() - 1
     }
 
@@ -97,12 +97,15 @@ impl Processes {
         true
     }
 
-    /// A runnable of the process that a core runs ends, and those that it has called; false if there is none.
-    pub fn end_runnable(&mut self, core: NameId, time: i64, name: &str) -> bool {
-        let (Some(p), Some(name)) = (self.running(core), self.names.find(name)) else { return false };
+    /// A runnable of the process that a core runs ends, and those that it has called; without a name, the one
+    /// that was called last. False if there is none.
+    pub fn end_runnable(&mut self, core: NameId, time: i64, name: Option<&str>) -> bool {
+        let Some(p) = self.running(core) else { return false };
+        let name = name.map(|name| self.names.find(name));
         let source = self.actor(p);
         let Some(first) = self.all[p].open.front_mut() else { return false };
-        let Some(at) = first.runnables.iter().rposition(|runnable| runnable.0 == name) else { return false };
+        let is_it = |runnable: &Actor| name.is_none_or(|name| name == Some(runnable.0));
+        let Some(at) = first.runnables.iter().rposition(is_it) else { return false };
         let ended = first.runnables.split_off(at);
         for runnable in ended.into_iter().rev() {
             if let Some(source) = source {
@@ -142,8 +145,10 @@ impl Processes {
             },
             ProcessStep::Resume => self.act(p, time, core, Action::Resume),
             ProcessStep::Preempt => self.act(p, time, core, Action::Preempt),
-            // Rule W4.
-            ProcessStep::Ready => match phase {
+            // Rules W4 and W14.
+            ProcessStep::Ready | ProcessStep::Queue => match phase {
+                Some(Phase::Active | Phase::Ready) if what == ProcessStep::Queue => {}
+                None if what == ProcessStep::Queue && self.all[p].has_ended => self.activate(p, time),
                 Some(Phase::Waiting) => self.act(p, time, core, Action::Release),
                 Some(_) => self.act(p, time, core, Action::Preempt),
                 None => self.appears(p, time, core, Phase::Ready),
@@ -166,6 +171,7 @@ impl Processes {
         for p in 0..self.all.len() {
             let home = self.all[p].core.or_else(|| described(&self.names, p));
             if home.is_none_or(|home| cores.contains(&home)) {
+                self.all[p].has_ended = false;
                 while !self.all[p].open.is_empty() {
                     self.lose(p, gap.begin);
                     self.end_unseen(p, gap.begin, home.unwrap_or(any));
@@ -217,6 +223,7 @@ impl Processes {
         }
         self.emit(p, time, core, action, Output::Event);
         self.track(p, time, core, action);
+        self.all[p].has_ended = action == Action::Terminate;
     }
 
     /// Rule W6: an instance that has begun before the recording, or in a gap, is in `phase` from now on.

@@ -1,4 +1,4 @@
-//! The rules that map the words of hook variables to system events (W1 to W12 of docs/mapping.md), word by
+//! The rules that map the words of hook variables to system events (W1 to W14 of docs/mapping.md), word by
 //! word. Not how words are read (see `words`), nor what their bits mean (see `steps`).
 
 use super::calls::{CallRows, Caller, Calls};
@@ -126,6 +126,13 @@ impl Rules {
         for (severity, code, message) in self.decoder.findings() {
             log.push(finding(severity, code, message));
         }
+        if !self.setup.unused.is_empty() {
+            let names = self.setup.unused.join(", ");
+            let message = format!(
+                "objects of the Profiler XML are of no variable with masks, and say nothing: {names}"
+            );
+            log.push(finding(Severity::Info, "hook-object", message));
+        }
         if self.processes.unexpected > 0 {
             let message = format!(
                 "{} writes of hook variables do not follow from what was written before: others were lost, and \
@@ -207,8 +214,8 @@ impl Rules {
                     self.processes.running(*core).filter(|other| Some(*other) != self.process(&step))
             {
                 let leaves = |step: &Step| {
-                    use ProcessStep::{Preempt, Ready, Terminate, Wait};
-                    matches!(step.what, HookStep::Process(Preempt | Ready | Terminate | Wait))
+                    use ProcessStep::{Preempt, Queue, Ready, Terminate, Wait};
+                    matches!(step.what, HookStep::Process(Preempt | Queue | Ready | Terminate | Wait))
                 };
                 let of_other = steps
                     .iter()
@@ -254,7 +261,7 @@ impl Rules {
                 // Rule W10.
                 None => {
                     let is_owned = match what {
-                        ProcessStep::Terminate => self.processes.end_runnable(core, time, &object.name),
+                        ProcessStep::Terminate => self.processes.end_runnable(core, time, Some(&object.name)),
                         _ => self.processes.start_runnable(core, time, &object.name),
                     };
                     self.runnables += u64::from(!is_owned);
@@ -264,17 +271,23 @@ impl Rules {
                 let name = object.map(|object| self.processes.names.intern(&object.name));
                 let caller = self.caller(core);
                 match (what, name) {
-                    // Rule W11: code outside of all processes is the environment.
-                    (OtherStep::Lock | OtherStep::Unlock, Some(lock)) => {
+                    // Rule W10.
+                    (OtherStep::Return, _) => {
+                        let is_owned = self.processes.end_runnable(core, time, None);
+                        self.runnables += u64::from(!is_owned);
+                    }
+                    // Rules W11 and W13: code outside of all processes is the environment.
+                    (OtherStep::Request | OtherStep::Lock | OtherStep::Unlock, Some(lock)) => {
                         let outside = (self.processes.names.intern(EntityType::Simulation.as_str()), -1);
                         let by: (Actor, NameId) = (caller.map_or(outside, |(actor, _)| actor), core);
                         let out = &mut self.processes.out;
                         match what {
+                            OtherStep::Request => self.spinlocks.request(lock, by, time, out),
                             OtherStep::Lock => self.spinlocks.lock(lock, by, time, out),
                             _ => self.spinlocks.unlock(lock, by, time, out),
                         }
                     }
-                    (OtherStep::Lock | OtherStep::Unlock, None) => {}
+                    (OtherStep::Request | OtherStep::Lock | OtherStep::Unlock, None) => {}
                     // Rule W12.
                     (OtherStep::Enter, name) => self.calls.enter(core, caller, time, step.id, name),
                     (OtherStep::Exit, _) => {

@@ -1,79 +1,156 @@
-//! Spinlocks that processes get and give back, as events of semaphores. Not the waiting for them, of which
-//! kernels with hook variables say nothing.
+//! Spinlocks that processes ask for, get and give back, as events of semaphores. Not what becomes of a
+//! process while it waits, of which kernels with hook variables say nothing.
 
 use crate::btf::{Action, Actor, EntityType, Event, NameId, Note};
 use crate::map::Output;
 use std::collections::BTreeMap;
 
+/// Who does something to a spinlock, and on which core.
+type By = (Actor, NameId);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Owner {
+    /// As at the begin of a recording.
+    #[default]
+    Unknown,
+    Nobody,
+    By(By),
+}
+
+#[derive(Debug, Default)]
+struct Spinlock {
+    owner: Owner,
+    /// Those that have asked for it and do not have it.
+    asked: Vec<By>,
+    /// Those of them that found it taken.
+    waiting: Vec<By>,
+    is_overfull: bool,
+}
+
 /// Who has which spinlock.
 #[derive(Debug, Default)]
 pub(super) struct Spinlocks {
-    /// The instance that has it, and the core that it got it on; `None`: it is free. What is not in it, is
-    /// not known.
-    owners: BTreeMap<NameId, Option<(Actor, NameId)>>,
+    all: BTreeMap<NameId, Spinlock>,
     /// Steps that do not follow from those before.
     pub unexpected: u64,
 }
 
+/// Writes the events of one step.
+struct Emit<'a> {
+    lock: NameId,
+    time: i64,
+    out: &'a mut Vec<Output>,
+}
+
 impl Spinlocks {
+    /// Rule W13: a process asks for a spinlock, and waits for it if another one has it.
+    pub fn request(&mut self, lock: NameId, by: By, time: i64, out: &mut Vec<Output>) {
+        let (spinlock, mut emit) = (self.all.entry(lock).or_default(), Emit { lock, time, out });
+        if spinlock.asked.contains(&by) {
+            return;
+        }
+        spinlock.asked.push(by);
+        emit.of(by.0, Action::RequestSemaphore, Output::Event);
+        if matches!(spinlock.owner, Owner::By(owner) if owner != by) {
+            spinlock.waiting.push(by);
+            if !std::mem::replace(&mut spinlock.is_overfull, true) {
+                emit.own(Action::Overfull, Output::Event);
+            }
+            emit.of(by.0, Action::Waiting, Output::Event);
+        }
+    }
+
     /// Rule W11: a process gets a spinlock. BTF wants it to have asked before.
-    pub fn lock(&mut self, lock: NameId, by: (Actor, NameId), time: i64, out: &mut Vec<Output>) {
-        if let Some(Some((owner, _))) = self.owners.insert(lock, Some(by)) {
+    pub fn lock(&mut self, lock: NameId, by: By, time: i64, out: &mut Vec<Output>) {
+        let (spinlock, mut emit) = (self.all.entry(lock).or_default(), Emit { lock, time, out });
+        if let Owner::By(owner) = spinlock.owner {
             // That it was given back was lost.
             self.unexpected += 1;
-            steps(lock, owner, time, GIVEN_BACK, Output::Closing, out);
+            spinlock.give_back(owner.0, &mut emit, Output::Closing);
         }
-        steps(lock, by.0, time, GOT, Output::Event, out);
+        spinlock.get(by, &mut emit, Output::Event);
     }
 
     /// Rule W11: a process gives a spinlock back. If it is not known who has it, it does; since when is not
     /// known.
-    pub fn unlock(&mut self, lock: NameId, by: (Actor, NameId), time: i64, out: &mut Vec<Output>) {
-        match self.owners.insert(lock, None) {
-            Some(Some((owner, _))) if owner == by.0 => {}
-            Some(Some((owner, _))) => {
+    pub fn unlock(&mut self, lock: NameId, by: By, time: i64, out: &mut Vec<Output>) {
+        let (spinlock, mut emit) = (self.all.entry(lock).or_default(), Emit { lock, time, out });
+        match spinlock.owner {
+            Owner::By(owner) if owner.0 == by.0 => {}
+            Owner::By(owner) => {
                 self.unexpected += 1;
-                steps(lock, owner, time, GIVEN_BACK, Output::Closing, out);
-                steps(lock, by.0, time, GOT, Output::Closing, out);
+                spinlock.give_back(owner.0, &mut emit, Output::Closing);
+                spinlock.get(by, &mut emit, Output::Closing);
             }
-            Some(None) => {
+            Owner::Nobody => {
                 self.unexpected += 1;
-                steps(lock, by.0, time, GOT, Output::Closing, out);
+                spinlock.get(by, &mut emit, Output::Closing);
             }
-            None => steps(lock, by.0, time, GOT, Output::Closing, out),
+            Owner::Unknown => spinlock.get(by, &mut emit, Output::Closing),
         }
-        steps(lock, by.0, time, GIVEN_BACK, Output::Event, out);
+        spinlock.give_back(by.0, &mut emit, Output::Event);
     }
 
-    /// Nothing is known in a gap of a core: what its processes have, they may give back.
+    /// Nothing is known in a gap of a core: what its processes have, they may give back; a lock that is free
+    /// may be taken.
     pub fn forget(&mut self, core: NameId, time: i64, out: &mut Vec<Output>) {
-        self.owners.retain(|lock, owner| match owner {
-            Some((actor, of)) if *of == core => {
-                steps(*lock, *actor, time, GIVEN_BACK, Output::Closing, out);
-                false
+        for (lock, spinlock) in &mut self.all {
+            let mut emit = Emit { lock: *lock, time, out };
+            spinlock.asked.retain(|(_, of)| *of != core);
+            spinlock.waiting.retain(|(_, of)| *of != core);
+            match spinlock.owner {
+                Owner::By((actor, of)) if of == core => {
+                    spinlock.give_back(actor, &mut emit, Output::Closing);
+                    spinlock.owner = Owner::Unknown;
+                }
+                Owner::By(_) if spinlock.is_overfull && spinlock.waiting.is_empty() => {
+                    emit.own(Action::Full, Output::Closing);
+                    spinlock.is_overfull = false;
+                }
+                Owner::By(_) => {}
+                Owner::Nobody | Owner::Unknown => spinlock.owner = Owner::Unknown,
             }
-            _ => true,
-        });
-        // A lock that is free may have been taken meanwhile.
-        self.owners.retain(|_, owner| owner.is_some());
+        }
     }
 }
 
-/// What happens when a process gets a spinlock: by itself, or by the lock (BTF 2.1.5, spinlocks).
-const GOT: [(Action, bool); 3] =
-    [(Action::RequestSemaphore, true), (Action::Lock, false), (Action::Assigned, true)];
-const GIVEN_BACK: [(Action, bool); 2] = [(Action::Released, true), (Action::Unlock, false)];
+impl Spinlock {
+    fn get(&mut self, by: By, emit: &mut Emit<'_>, output: fn(Event) -> Output) {
+        let has_asked = self.asked.contains(&by);
+        if !has_asked {
+            emit.of(by.0, Action::RequestSemaphore, output);
+        }
+        emit.own(Action::Lock, output);
+        emit.of(by.0, Action::Assigned, output);
+        self.owner = Owner::By(by);
+        self.asked.retain(|other| *other != by);
+        self.waiting.retain(|other| *other != by);
+        if !self.waiting.is_empty() {
+            emit.own(Action::Overfull, output);
+            self.is_overfull = true;
+        }
+    }
 
-fn steps<const N: usize>(
-    lock: NameId,
-    actor: Actor,
-    time: i64,
-    actions: [(Action, bool); N],
-    output: fn(Event) -> Output,
-    out: &mut Vec<Output>,
-) {
-    for (action, is_of_process) in actions {
-        let source = if is_of_process { actor } else { (lock, 0) };
-        out.push(output(Event::new(time, source, EntityType::Semaphore, (lock, 0), action, Note::None)));
+    fn give_back(&mut self, by: Actor, emit: &mut Emit<'_>, output: fn(Event) -> Output) {
+        emit.of(by, Action::Released, output);
+        // An overfull semaphore has no edge `unlock`.
+        if std::mem::take(&mut self.is_overfull) {
+            emit.own(Action::Full, output);
+        }
+        emit.own(Action::Unlock, output);
+        self.owner = Owner::Nobody;
+    }
+}
+
+impl Emit<'_> {
+    /// By a process, or code outside of all of them.
+    fn of(&mut self, actor: Actor, action: Action, output: fn(Event) -> Output) {
+        let lock = (self.lock, 0);
+        self.out.push(output(Event::new(self.time, actor, EntityType::Semaphore, lock, action, Note::None)));
+    }
+
+    /// By the spinlock itself (BTF 2.1.5, spinlocks).
+    fn own(&mut self, action: Action, output: fn(Event) -> Output) {
+        self.of((self.lock, 0), action, output);
     }
 }

@@ -2,7 +2,7 @@
 //! follows from a step (see `rules`).
 
 use super::words::Word;
-use crate::description::{HookEncoding, HookSetup, HookStep, Space};
+use crate::description::{HookEncoding, HookSetup, HookStep, OtherStep, Space};
 use crate::diagnostics::{Severity, UNKNOWN_NAME};
 use std::collections::BTreeMap;
 
@@ -63,10 +63,12 @@ impl Decoder {
         let why = match variable.step(word.value) {
             _ if word.value & variable.valid != variable.valid => Err(Why::Cleared),
             None if word.value == 0 => Err(Why::Cleared),
-            None => Err(Why::State(variable.state.of(word.value))),
+            None => Err(Why::State(variable.state_of(word.value).unwrap_or_default())),
             Some((what, space, id)) => match variable.ids.get(&(space, id)) {
                 Some(object) => Ok(object.map(|object| (Some(object), id, what))),
-                None if space == Space::Services => Ok(Some((None, id, what))),
+                None if space == Space::Services || what == HookStep::Other(OtherStep::Return) => {
+                    Ok(Some((None, id, what)))
+                }
                 None if variable.others_are_nobody => Ok(None),
                 None => Err(Why::Id(id)),
             },

@@ -10,7 +10,7 @@ const IDS: &str = "kind,id,name,core\ntask,0,T,A\ntask,1,U,A\nisr,2,I,A\nidle,3,
 
 /// States of the variable `w`, whose words are 0xSSII: state and id; 0x8000 is the second core.
 const STATES: &str = "states = { 1 = \"activate\", 2 = \"start\", 3 = \"run\", 4 = \"resume\", 5 = \"preempt\", 6 = \"ready\", \
-    7 = \"wait\", 8 = \"release\", 9 = \"terminate\" }";
+    7 = \"wait\", 8 = \"release\", 9 = \"terminate\", 10 = \"queue\" }";
 
 fn mapper() -> HookMapper {
     mapper_of("core_mask = 0x8000")
@@ -193,8 +193,8 @@ fn mapper_of_objects() -> HookMapper {
         "os": "hooks", "runnables": [], "signals": [], "category1_isrs": [], "task_functions": {}, "aliases": {}, "oil": [],
         "hook_variables": [
             variable("w", steps, "p"),
-            variable("r", "1 = \"start\", 2 = \"terminate\"", "r"),
-            variable("s", "1 = \"lock\", 2 = \"unlock\"", "s"),
+            variable("r", "1 = \"start\", 2 = \"terminate\", 3 = \"return\"", "r"),
+            variable("s", "1 = \"lock\", 2 = \"unlock\", 3 = \"request\"", "s"),
             variable("c", "1 = \"enter\", 2 = \"exit\"", "c"),
         ],
         "hook_ids": [
@@ -328,4 +328,112 @@ fn calls_are_inside_each_other() {
     let found: Vec<String> = rows.rows().map(line).collect();
     let expected = ["T 5 - 1 3 Some(6)", "T 0 Get 0 2 Some(7)", "T 0 Get 0 8 None", "- 7 - 0 10 None"];
     assert_eq!(found, expected);
+}
+
+#[test]
+fn who_asks_for_a_spinlock_waits_for_it() {
+    let words = [
+        (1, 0, 0x100),
+        (2, 0, 0x8101),
+        (3, 2, 0x300),
+        (4, 2, 0x100),
+        (5, 2, 0x8300),
+        // Once more: it has asked.
+        (6, 2, 0x8300),
+        (7, 2, 0x200),
+        (8, 2, 0x8100),
+        (9, 2, 0x8200),
+    ];
+    let expected = [
+        "0 S S0 ready",
+        "?1 STI_T T0 activate",
+        "1 A T0 start",
+        "?2 STI_U U0 activate",
+        "2 B U0 start",
+        // Whether another one has it is not known.
+        "3 T S0 requestsemaphore",
+        "4 S S0 lock",
+        "4 T S0 assigned",
+        "5 U S0 requestsemaphore",
+        "5 S S0 overfull",
+        "5 U S0 waiting",
+        "7 T S0 released",
+        "7 S S0 full",
+        "7 S S0 unlock",
+        "8 S S0 lock",
+        "8 U S0 assigned",
+        "9 U S0 released",
+        "9 S S0 unlock",
+    ];
+    assert_eq!(mapped_objects(&words).0, lines(&expected));
+}
+
+#[test]
+fn who_waits_for_a_spinlock_in_a_gap_does_not_wait_behind_it() {
+    let mut mapper = mapper_of_objects();
+    let words = [(1, 0, 0x100), (2, 0, 0x8101), (4, 2, 0x100), (5, 2, 0x8300)];
+    for (time, variable, value) in words {
+        mapper.event(&Word { time, export: 0, variable, value });
+    }
+    mapper.gap(&Gap { core: Some("B".into()), begin: 10, end: 20 });
+    mapper.event(&Word { time: 30, export: 0, variable: 2, value: 0x200 });
+    let finished = mapper.finish();
+    let found = text(&mapper, &finished);
+    assert!(
+        found.contains("!10 S S0 full\n") && found.contains("30 T S0 released\n30 S S0 unlock\n"),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_word_may_end_the_runnable_that_was_called_last() {
+    let words = [(2, 0, 0x100), (3, 1, 0x100), (4, 1, 0x101), (5, 1, 0x300), (6, 1, 0x300), (7, 1, 0x300)];
+    let expected = [
+        "0 S S0 ready",
+        "?2 STI_T T0 activate",
+        "2 A T0 start",
+        "3 T R0 start",
+        "4 T Q0 start",
+        "5 T Q0 terminate",
+        "6 T R0 terminate",
+        "runnable-of-nobody: 1 runnables start or stop where no process runs, or did not start",
+    ];
+    assert_eq!(mapped_objects(&words).0, lines(&expected));
+}
+
+#[test]
+fn what_is_ready_behind_its_end_is_activated() {
+    let found = mapped(&[
+        (1, 0xA00),
+        (2, 0x300),
+        (3, 0xA00),
+        (4, 0x300),
+        (5, 0x900),
+        (6, 0xA00),
+        (7, 0xA00),
+        (8, 0x300),
+    ]);
+    let expected = [
+        // Nothing was known of it.
+        "?1 STI_T T0 activate",
+        "!1 A T0 start",
+        "!1 A T0 preempt",
+        "=1 T0 ready",
+        "2 A T0 resume",
+        "3 A T0 preempt",
+        "4 A T0 resume",
+        "5 A T0 terminate",
+        "6 STI_T T1 activate",
+        "8 A T1 start",
+    ];
+    assert_eq!(found, lines(&expected));
+    // Behind a gap, whether it has ended is not known.
+    let mut mapper = mapper();
+    let word = |time, value| Word { time, export: 0, variable: 0, value };
+    [word(1, 0x100), word(2, 0x200), word(3, 0x900)].iter().for_each(|word| mapper.event(word));
+    mapper.gap(&Gap { core: Some("A".into()), begin: 10, end: 20 });
+    mapper.event(&word(30, 0xA00));
+    let finished = mapper.finish();
+    let found = text(&mapper, &finished);
+    assert!(found.contains("=30 T1 ready") && !found.contains("\n30 STI_T T1 activate"), "{found}");
 }

@@ -209,7 +209,7 @@ impl Rules {
         }
         self.processes.step(p, time, core, ProcessStep::Run);
         for name in self.ended.remove(&task).unwrap_or_default() {
-            self.processes.end_runnable(core, time, &name);
+            self.processes.end_runnable(core, time, Some(&name));
         }
         if let Some(own) = self.cpus.get_mut(&cpu) {
             (own.task, own.is_interrupted) = (Some(task), false);
@@ -508,7 +508,7 @@ impl Rules {
             self.ended.entry(thread).or_default().push(name);
             return;
         };
-        self.processes.end_runnable(core, time, &name);
+        self.processes.end_runnable(core, time, Some(&name));
         if is_last && !self.directory.has_scheduler() {
             if let Some(own) = self.cpus.values_mut().find(|own| own.task == Some(thread)) {
                 own.task = None;

@@ -54,7 +54,7 @@ impl Rules {
                 // Rule D2.
                 let is_owned = match kind {
                     Kind::RunnableStart => self.processes.start_runnable(core, *time, name),
-                    _ => self.processes.end_runnable(core, *time, name),
+                    _ => self.processes.end_runnable(core, *time, Some(name)),
                 };
                 self.runnables += u64::from(!is_owned);
                 return is_owned;

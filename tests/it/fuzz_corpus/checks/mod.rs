@@ -21,7 +21,7 @@ mod trace32;
 pub use btf::btf;
 pub use clocks::{clock_messages, clocks_toml};
 pub use ctf::{ctf_metadata, ctf_stream};
-pub use descriptions::{profile_toml, recording_toml};
+pub use descriptions::{profile_toml, profiler_xml, recording_toml};
 pub use grasp::grasp;
 pub use model::{model_toml, simulation};
 pub use orti::{formula, koil_parse, oil, os_header, symbols};
@@ -40,7 +40,7 @@ use std::path::Path;
 pub type Check = fn(&[u8]);
 
 /// The checks by the name of their fuzz target, which is also their folder of seeds.
-pub const CHECKS: [(&str, Check); 28] = [
+pub const CHECKS: [(&str, Check); 29] = [
     ("btf", btf),
     ("chains_toml", chains_toml),
     ("clock_messages", clock_messages),
@@ -57,6 +57,7 @@ pub const CHECKS: [(&str, Check); 28] = [
     ("os_header", os_header),
     ("page_sums", page_sums),
     ("profile_toml", profile_toml),
+    ("profiler_xml", profiler_xml),
     ("qnx_kev", qnx_kev),
     ("qnx_listing", qnx_listing),
     ("recording_toml", recording_toml),
