@@ -309,7 +309,7 @@ fn an_instance_is_complete_without_an_activation_that_its_writer_never_tells() {
     let batch = t.instances();
     let complete = batch.column_by_name(pi::COMPLETE).unwrap().as_boolean().clone();
     let complete: Vec<bool> = complete.iter().flatten().collect();
-    assert_eq!(complete, [false, true, true, false, true, false]);
+    assert_eq!(complete, [true, true, true, false, true, false]);
     assert!(batch.column_by_name(pi::ACTIVATE_AT).unwrap().is_null(1));
     assert_eq!(number(&batch, pi::RUNNING, 1), 3);
 }

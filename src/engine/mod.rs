@@ -3,6 +3,7 @@
 //! speed up the common questions about traces. Statements only read databases. Not for showing results, and
 //! not for metrics (see [`crate::metrics`]).
 
+mod bounds;
 mod cast_names;
 mod catalog;
 mod chains;

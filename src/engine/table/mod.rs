@@ -34,6 +34,7 @@ use datafusion::physical_optimizer::pruning::PruningPredicateBuilder;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 
+use crate::engine::bounds;
 use crate::schema::TableSpec;
 use crate::schema::columns::btf_event;
 use crate::store::Database;
@@ -243,7 +244,12 @@ impl Table {
             }
         };
         let total = files.iter().map(|f| f.known.as_ref());
-        let total = Statistics::try_merge_iter(total, self.layout.table_schema())?;
+        let mut total = Statistics::try_merge_iter(total, self.layout.table_schema())?;
+        if !bounds::may_be_used(session) {
+            for column in &mut total.column_statistics {
+                (column.min_value, column.max_value) = (Precision::Absent, Precision::Absent);
+            }
+        }
         let all: Vec<usize> = (0..self.schema.fields().len()).collect();
         let indices = projection.unwrap_or(&all).iter();
         let indices = indices.map(|i| self.layout.table_schema().index_of(self.schema.field(*i).name()));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::catalog::Session;
 use datafusion::common::Result;
+use datafusion::execution::SessionState;
 use datafusion::execution::context::QueryPlanner;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode};
@@ -12,6 +13,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
 use super::node::Node;
+use crate::engine::bounds;
 #[cfg(feature = "cluster")]
 use crate::engine::cluster::FragmentNode;
 
@@ -29,7 +31,12 @@ impl QueryPlanner for Planner {
         session: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(Nodes)]);
-        planner.create_physical_plan(plan, session).await
+        match session.as_any().downcast_ref::<SessionState>() {
+            Some(state) if bounds::are_changed(plan)? => {
+                planner.create_physical_plan(plan, &bounds::without(state)).await
+            }
+            _ => planner.create_physical_plan(plan, session).await,
+        }
     }
 }
 

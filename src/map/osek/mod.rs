@@ -138,7 +138,7 @@ impl Mapper for OsekMapper {
         let begin = edges.next().unwrap_or_default();
         match self.resumed.take() {
             Some(state) => self.machine.resume(state),
-            None => self.machine.begin(&begin),
+            None => self.machine.begin(&begin, self.range.1),
         }
         self.edges = edges.collect();
     }

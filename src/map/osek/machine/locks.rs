@@ -136,8 +136,8 @@ impl Machine {
                 self.sems[s].unknown = false;
                 self.sems[s].locked = value != 0;
             }
-            if value != 0 && !self.sems[s].locked && self.sems[s].unseen_until.is_some() {
-                // Rule H5: taken in a gap, by an unknown process.
+            if value != 0 && !self.sems[s].locked {
+                // Rule H5: taken in a gap, or by a core of which there is no recording.
                 let name = self.sems[s].name;
                 self.sems[s].locked = true;
                 self.emit((name, 0), EntityType::Semaphore, (name, 0), Action::Lock);

@@ -364,9 +364,11 @@ impl Machine {
         self.name(self.tasks[t].name)
     }
 
-    /// Rule S1, and the state at the begin (rules L1 to L5).
-    pub(super) fn begin(&mut self, edge: &Edge) {
-        self.now = if edge.complete { edge.begin.min(0) } else { edge.begin };
+    /// Rule S1, and the state at the begin (rules L1 to L5), of a recording that ends at `end`.
+    pub(super) fn begin(&mut self, edge: &Edge, end: i64) {
+        // Of a clock that has counted for longer than the recording, 0 is not the start of the OS.
+        let starts_at_zero = edge.complete && edge.begin <= end.saturating_sub(edge.begin);
+        self.now = if starts_at_zero { edge.begin.min(0) } else { edge.begin };
         for s in 0..self.sems.len() {
             let name = self.sems[s].name;
             if !self.sems[..s].iter().any(|other| other.name == name) {
