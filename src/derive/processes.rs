@@ -118,7 +118,8 @@ impl Processes {
                 self.born += 1;
                 let kind = event.target_type;
                 let mut open = Open::new(self.born, actor, kind, from, since.unwrap_or(event.time));
-                // Of the first task, the activation may be before the trace. An ISR starts when it is activated.
+                // Of the first task, the activation may be before the trace. An ISR starts when it is
+                // activated.
                 open.untold = event.action == Action::Start
                     && (kind == EntityType::Isr || self.started.contains_key(&event.target))
                     && !self.activated.contains_key(&event.target);

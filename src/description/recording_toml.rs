@@ -163,7 +163,7 @@ impl Default for FileList {
 /// All keys, for suggestions.
 const KEYS: &str = "name os runnables signals category1_isrs idle_tasks data_radix data_columns task_functions aliases labels core \
     ecu id data functions orti os_header oil symbols time_offset file hook_variables id_mask state_mask core_mask valid_mask \
-    states isr_states_from exit_id ids kind hook_profile";
+    states isr_states_from interrupts exit_id ids kind hook_profile";
 
 impl Description {
     /// Parses the text of a `recording.toml`; `path` is only for messages.

@@ -135,6 +135,13 @@ impl Processes {
         let (is_isr, phase) = (process.is_isr, self.phase(p));
         match what {
             ProcessStep::Activate => self.activate(p, time),
+            // Rule W15.
+            ProcessStep::New => {
+                if phase == Some(Phase::Running) {
+                    self.act(p, time, core, Action::Terminate);
+                }
+                self.activate(p, time);
+            }
             ProcessStep::Start => self.act(p, time, core, Action::Start),
             // Rule W3.
             ProcessStep::Run => match phase {
@@ -204,7 +211,7 @@ impl Processes {
                 if before == Phase::Active {
                     self.end_unseen(p, time, core);
                     if self.all[p].open.is_empty() {
-                        self.open_unseen(p, time, action);
+                        self.open_unseen(p, time);
                     }
                 } else {
                     if is_elsewhere && first.is_some_and(|(phase, _)| phase == Phase::Running) {
@@ -214,7 +221,7 @@ impl Processes {
                 }
             }
             None => {
-                self.open_unseen(p, time, action);
+                self.open_unseen(p, time);
                 self.lead(p, time, core, before);
             }
         }
@@ -228,7 +235,7 @@ impl Processes {
 
     /// Rule W6: an instance that has begun before the recording, or in a gap, is in `phase` from now on.
     fn appears(&mut self, p: usize, time: i64, core: NameId, phase: Phase) {
-        self.open_unseen(p, time, Action::Resume);
+        self.open_unseen(p, time);
         match phase {
             Phase::Running => self.lead(p, time, core, phase),
             _ => self.aside(p, time, core, |processes| processes.lead(p, time, core, phase)),
@@ -264,11 +271,11 @@ impl Processes {
         Event::new(time, source, kind(process), target, Action::Activate, Note::None)
     }
 
-    /// Rule W2: a new instance, of which `action` is the first that is told. Kernels need not tell of the
+    /// Rule W2: a new instance, of which something else is told first. Kernels need not tell of the
     /// activation of an ISR.
-    fn open_unseen(&mut self, p: usize, time: i64, action: Action) {
+    fn open_unseen(&mut self, p: usize, time: i64) {
         let event = self.open(p, time);
-        if !(self.all[p].is_isr && action == Action::Start) {
+        if !self.all[p].is_isr {
             self.out.push(Output::Assumed(event));
         }
     }

@@ -191,6 +191,56 @@ fn bench(input: &Path) -> Option<Bench> {
     (run.code == Some(0)).then_some(bench)
 }
 
+/// A description with each of its cores alone, where it has several.
+fn each_core(description: &str) -> Vec<String> {
+    let mut parts = description.split("[[core]]");
+    let head = parts.next().unwrap_or_default();
+    let cores: Vec<_> = parts.map(|core| format!("{head}[[core]]{core}")).collect();
+    // A Profiler XML needs the ORTI file of one of them.
+    if cores.len() > 1 && !head.contains("hook_profile") { cores } else { Vec::new() }
+}
+
+#[test]
+fn a_core_without_the_others_keeps_the_rules() {
+    let (mut wrong, mut tried) = (Vec::new(), 0);
+    for folder in own().into_iter().filter(|path| path.join("recording.toml").exists()) {
+        let description = std::fs::read_to_string(folder.join("recording.toml")).unwrap();
+        for (n, alone) in each_core(&description).into_iter().enumerate() {
+            let bench = Bench::new();
+            copy_dir(&folder, &bench.path().join("recording"));
+            std::fs::write(bench.path().join("recording/recording.toml"), alone).unwrap();
+            let name = format!("{} core {n}", folder.strip_prefix(root()).unwrap().display());
+            let run = bench.run(&["ingest", "t.db", "recording", "-q"]);
+            assert_eq!(run.code, Some(0), "{name}: {}", run.stderr);
+            let check = bench.run(&["check", "t.db"]);
+            if check.code != Some(0) {
+                wrong.push(format!("{name}:\n{}", check.stdout));
+            }
+            tried += 1;
+        }
+    }
+    assert!(tried > 10, "{tried}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn nothing_happens_before_a_recording_whose_clock_has_counted_for_long() {
+    let bench = Bench::new();
+    copy_dir(&root().join("demo/recording"), &bench.path().join("recording"));
+    let file = bench.path().join("recording/recording.toml");
+    let description = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, description.replace("[[core]]", "[[core]]\ntime_offset = \"1500ms\"")).unwrap();
+    assert_eq!(bench.run(&["ingest", "t.db", "recording", "-q"]).code, Some(0));
+    let first = bench.run(&[
+        "query",
+        "t.db",
+        "SELECT min(time) = (SELECT begin_at FROM recording) FROM btf_event",
+        "--format",
+        "csv",
+    ]);
+    assert!(first.stdout.trim_end().ends_with("true"), "{}", first.stdout);
+}
+
 #[test]
 fn own_recordings_and_their_exports_keep_the_rules() {
     let mut wrong = Vec::new();

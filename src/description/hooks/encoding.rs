@@ -20,6 +20,11 @@ impl Bits {
         Ok(Self(mask))
     }
 
+    /// The highest number.
+    fn most(self) -> u64 {
+        self.of(u64::MAX)
+    }
+
     /// The number in a word.
     pub fn of(self, word: u64) -> u64 {
         (word & self.0).checked_shr(self.0.trailing_zeros()).unwrap_or(0)
@@ -44,12 +49,17 @@ pub struct HookEncoding {
     pub isr_states_from: Option<u64>,
     /// The id that ends a runnable.
     pub(super) exit_id: Option<u64>,
-    /// By number space and id: an index of [`HookSetup::objects`](super::HookSetup::objects), or `None` for what is no process.
+    /// By number space and id: an index of [`HookSetup::objects`](super::HookSetup::objects), or `None` for
+    /// what is no process.
     pub ids: BTreeMap<(Space, u64), Option<usize>>,
     /// Ids that are not known are no processes.
     pub others_are_nobody: bool,
     /// Processes are not what its words are about.
     pub(super) of_runnables: bool,
+    /// It has ids of processes.
+    of_processes: bool,
+    /// Its ISRs interrupt what runs, without a word of that.
+    pub interrupts: bool,
 }
 
 /// What a number counts.
@@ -87,6 +97,35 @@ impl HookEncoding {
             HookStep::Other(OtherStep::Enter | OtherStep::Exit) => Space::Services,
         };
         Some((step, space, id))
+    }
+
+    /// What an id stands for; `None`: nobody.
+    pub(super) fn add(&mut self, id: u64, kind: Option<HookKind>, object: Option<usize>) -> Result<()> {
+        let space = self.space_of(kind);
+        self.of_runnables |= space == Space::Runnables;
+        self.of_processes |= matches!(space, Space::Processes | Space::Isrs) && kind.is_some();
+        if self.of_runnables && self.of_processes {
+            return Err(Error::input(format!(
+                "'{}' has ids of processes and of runnables, and its words do not tell which is meant",
+                self.name
+            )));
+        }
+        if id > self.id.most() {
+            let most = self.id.most();
+            return Err(Error::input(format!(
+                "id {id} is none: the mask of '{}' has ids up to {most}",
+                self.name
+            )));
+        }
+        if object.is_some() && self.exit_id == Some(id) {
+            return Err(Error::input(format!("id {id} says that a runnable returns, and is that of one")));
+        }
+        if self.ids.insert((space, id), object).is_some() {
+            return Err(Error::input(format!("id {id} is listed twice")).hint(
+                "tasks and ISRs that have number spaces of their own take isr_states_from in [[hook_variables]]",
+            ));
+        }
+        Ok(())
     }
 
     /// What the id of an object counts; `None`: of nobody.
@@ -129,6 +168,12 @@ pub(super) fn of(described: &HookVariable) -> Result<HookEncoding> {
         })?;
         steps.insert(number, *step);
     }
+    if described.state_mask.is_none() && described.exit_id.is_some() && !described.states.is_empty() {
+        return Err(Error::input(format!(
+            "hook variable '{name}' has states and exit_id, but no state_mask"
+        ))
+        .hint("words of runnables with an exit_id have no states; with states, `return` is one of them"));
+    }
     let has_state = described.exit_id.is_none() || described.state_mask.is_some();
     let core_mask = described.core_mask.filter(|mask| *mask != 0);
     Ok(HookEncoding {
@@ -144,5 +189,7 @@ pub(super) fn of(described: &HookVariable) -> Result<HookEncoding> {
         ids: BTreeMap::new(),
         others_are_nobody: false,
         of_runnables: described.exit_id.is_some(),
+        of_processes: false,
+        interrupts: described.interrupts.unwrap_or_default(),
     })
 }

@@ -2,7 +2,7 @@
 //! (see `profiler_xml`).
 
 use super::HookKind;
-use super::encoding::{HookEncoding, Space};
+use super::encoding::HookEncoding;
 use super::objects::{HookObject, HookSetup};
 use crate::description::application::CoreFiles;
 use crate::description::orti::{EnumValue, Orti};
@@ -54,21 +54,7 @@ impl HookSetup {
                     );
                 }
             };
-            let space = encoding.space_of(kind);
-            encoding.of_runnables |= space == Space::Runnables;
-            if encoding.of_runnables
-                && encoding.ids.keys().any(|(space, _)| matches!(space, Space::Processes | Space::Isrs))
-            {
-                return Err(wrong(format!(
-                    "'{}' has ids of processes and of runnables, and its words do not tell which is meant",
-                    encoding.name
-                )));
-            }
-            if encoding.ids.insert((space, id), object).is_some() {
-                return Err(wrong(format!("id {id} is listed twice")).hint(
-                    "tasks and ISRs that have number spaces of their own take isr_states_from in [[hook_variables]]",
-                ));
-            }
+            encoding.add(id, kind, object).map_err(|e| e.line(n as u64 + 1))?;
         }
         Ok(())
     }
@@ -77,18 +63,15 @@ impl HookSetup {
     /// words for nobody. Behind them come hook threads, as many as the application has, and the words for
     /// nobody.
     pub(super) fn add_in_order(&mut self, encoding: &mut HookEncoding, cores: &[CoreFiles]) -> Result<()> {
-        let tasks = values(cores, "RUNNINGTASK");
+        let tasks = values(cores, "RUNNINGTASK")?;
         if tasks.is_empty() {
-            return Err(Error::input(format!(
-                "the ids of hook variable '{}' are those of the ORTI file, and no core has one with RUNNINGTASK",
-                encoding.name
-            )));
+            return Err(none_in_orti(encoding, "RUNNINGTASK"));
         }
         let tasks = tasks.into_iter().map(|(name, _)| (HookKind::Task, name));
-        let isrs = values(cores, "RUNNINGISR2").into_iter().map(|(name, _)| (HookKind::Isr, name));
+        let isrs = values(cores, "RUNNINGISR2")?.into_iter().map(|(name, _)| (HookKind::Isr, name));
         for (id, (kind, name)) in (0..).zip(tasks.chain(isrs).filter(|(_, name)| !is_nobody(name))) {
             let object = self.object(HookObject { kind, name, core: None });
-            encoding.ids.insert((Space::Processes, id), Some(object));
+            encoding.add(id, Some(kind), Some(object))?;
         }
         encoding.others_are_nobody = true;
         Ok(())
@@ -102,35 +85,57 @@ impl HookSetup {
         kind: HookKind,
         cores: &[CoreFiles],
     ) -> Result<()> {
-        let values = values(cores, attribute);
+        let values = values(cores, attribute)?;
         if values.is_empty() {
-            return Err(Error::input(format!(
-                "the ids of hook variable '{}' are the values of {attribute} in the ORTI file, and no core has one with it",
-                encoding.name
-            )));
+            return Err(none_in_orti(encoding, attribute));
         }
         for (name, value) in values {
-            let Some(id) = value else { continue };
-            let object = (!is_nobody(&name)).then(|| self.object(HookObject { kind, name, core: None }));
-            encoding.ids.insert((encoding.space_of(Some(kind)), id), object);
+            let id = value.ok_or_else(|| {
+                Error::input(format!("'{name}' of {attribute} in the ORTI file has no number: it is no id"))
+            })?;
+            let is_object = !is_nobody(&name);
+            let object = is_object.then(|| self.object(HookObject { kind, name, core: None }));
+            encoding.add(id, Some(kind), object)?;
         }
         Ok(())
     }
 }
 
-/// The names that an attribute of the OS can have, with their values, in the first ORTI file that has it.
-pub(super) fn values(cores: &[CoreFiles], attribute: &str) -> Vec<(String, Option<u64>)> {
-    let texts = cores.iter().filter_map(|core| core.orti.as_ref());
-    let of_file = |text: &str| -> Vec<(String, Option<u64>)> {
-        let orti = Orti::parse(text.as_bytes());
+fn none_in_orti(encoding: &HookEncoding, attribute: &str) -> Error {
+    let name = &encoding.name;
+    Error::input(format!("the ids of hook variable '{name}' are those of '{attribute}' in an ORTI file, and no core has one with it"))
+        .hint("orti = \"FILE\" in [[core]] of recording.toml")
+        .hint("ids = \"orti:ATTRIBUTE\" names another attribute of the OS, ids = \"ids.csv\" a list of ids")
+}
+
+/// The names that an attribute of the OS can have, with their values: those of all ORTI files.
+///
+/// # Errors
+/// Two files that give them other values.
+pub(super) fn values(cores: &[CoreFiles], attribute: &str) -> Result<Vec<(String, Option<u64>)>> {
+    let mut all: Vec<(String, Option<u64>)> = Vec::new();
+    for file in cores.iter().filter_map(|core| core.orti.as_ref()) {
+        let orti = Orti::parse(file.text.as_bytes());
         let elements = orti.attribute_type("OS", attribute).map_or(&[][..], |a| a.elements());
-        let value = |value: &EnumValue| match value {
-            EnumValue::Integer(number) => u64::try_from(*number).ok(),
-            EnumValue::Formula(_) => None,
-        };
-        elements.iter().map(|element| (element.label.clone(), value(&element.value))).collect()
-    };
-    texts.map(|file| of_file(&file.text)).find(|values| !values.is_empty()).unwrap_or_default()
+        let of_file = elements.iter().map(|element| {
+            let value = match &element.value {
+                EnumValue::Integer(number) => u64::try_from(*number).ok(),
+                EnumValue::Formula(_) => None,
+            };
+            (element.label.clone(), value)
+        });
+        let of_file: Vec<_> = of_file.collect();
+        if all.is_empty() {
+            all = of_file;
+        } else if !of_file.is_empty() && of_file != all {
+            return Err(Error::input(format!(
+                "the ORTI files of several cores have other values of '{attribute}'"
+            ))
+            .at(&file.path)
+            .hint("ids = \"ids.csv\" in [[hook_variables]]: a list of the ids of all cores"));
+        }
+    }
+    Ok(all)
 }
 
 /// The fields of a line, without blanks and quotes around them.

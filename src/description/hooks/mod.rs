@@ -43,6 +43,10 @@ pub struct HookVariable {
     pub states: BTreeMap<String, HookStep>,
     /// From this state on, the id is that of an ISR, in a number space of its own.
     pub isr_states_from: Option<u64>,
+    /// An ISR that starts interrupts what runs on its core, which has no word of it, and goes on when it
+    /// ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupts: Option<bool>,
     /// Of runnables whose words have no state: the id that says that the one that was called last returns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_id: Option<u64>,
@@ -55,7 +59,7 @@ pub struct HookVariable {
 
 words! {
     /// What an id stands for, as lists of ids spell it.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
     #[serde(rename_all = "lowercase")]
     pub enum HookKind {
         /// A task.
@@ -77,7 +81,7 @@ words! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(
     untagged,
-    expecting = "a step is activate, start, run, resume, preempt, ready, queue, wait, release or terminate, return, \
+    expecting = "a step is activate, new, start, run, resume, preempt, ready, queue, wait, release or terminate, return, \
                  request, lock or unlock, enter or exit"
 )]
 pub enum HookStep {
@@ -117,6 +121,8 @@ pub enum ProcessStep {
     Run,
     /// It goes on after a preemption or a wait.
     Resume,
+    /// It is activated; if it runs, it has ended before, and this activation was pending.
+    New,
     /// Something else gets its core.
     Preempt,
     /// It is preempted if it runs, and released if it waits.
@@ -176,6 +182,7 @@ impl HookVariable {
             all.state_mask = all.state_mask.or(known.state_mask);
             all.core_mask = all.core_mask.or(known.core_mask);
             all.valid_mask = all.valid_mask.or(known.valid_mask);
+            all.interrupts = all.interrupts.or(known.interrupts);
             all.exit_id = all.exit_id.or(known.exit_id);
             all.ids = all.ids.or(known.ids);
             all.kind = all.kind.or(known.kind);

@@ -4,6 +4,7 @@
 use super::HookKind;
 use super::encoding::HookEncoding;
 use crate::error::{Error, Result};
+use std::collections::HashMap;
 
 /// What an id stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub struct HookSetup {
     pub cores: Vec<(String, u64)>,
     /// Objects of a Profiler XML that are of no variable.
     pub unused: Vec<String>,
+    /// The index of each object, by what it counts among and its name: an idle task is a task.
+    known: HashMap<(HookKind, String), usize>,
 }
 
 impl HookSetup {
@@ -45,14 +48,12 @@ impl HookSetup {
 
     /// The index of an object; the same for the same one in several lists.
     pub(super) fn object(&mut self, object: HookObject) -> usize {
-        let is_isr = |object: &HookObject| object.kind == HookKind::Isr;
-        let same = |known: &HookObject| {
-            let of_one = known.kind == object.kind || known.is_process() && object.is_process();
-            of_one && is_isr(known) == is_isr(&object) && known.name == object.name
-        };
-        self.objects.iter().position(same).unwrap_or_else(|| {
+        let kind = if object.kind == HookKind::Idle { HookKind::Task } else { object.kind };
+        let next = self.objects.len();
+        let index = *self.known.entry((kind, object.name.clone())).or_insert(next);
+        if index == next {
             self.objects.push(object);
-            self.objects.len() - 1
-        })
+        }
+        index
     }
 }

@@ -2,7 +2,7 @@
 //! meaning of its states, and the names of its ids. Other objects of it are named as unused. Elements as
 //! iTCHi, a helper of TASKING that makes such files, writes them.
 
-use super::encoding::{self, Space};
+use super::encoding;
 use super::ids::{is_nobody, number, values};
 use super::objects::{HookObject, HookSetup};
 use super::{HookKind, HookStep, HookVariable, OtherStep, ProcessStep};
@@ -70,7 +70,9 @@ impl<'a> Profile<'a> {
         let (variable, kind) = match about {
             About::Processes(state) => {
                 let of_isrs = level.starts_with("IRQ");
+                let is_autocore = self.is_autocore(state);
                 let variable = HookVariable {
+                    interrupts: Some(of_isrs && is_autocore),
                     id_mask: mask(state, "MaskID")?,
                     state_mask: mask(state, "MaskState")?,
                     core_mask: mask(state, "MaskCore")?,
@@ -106,7 +108,7 @@ impl<'a> Profile<'a> {
         let of_type = child(object, "Type").unwrap_or_default();
         let nobody = child(object, "DefaultValue");
         let names = self.names(of_type)?;
-        let isrs = values(self.cores, "RUNNINGISR2");
+        let isrs = values(self.cores, "RUNNINGISR2")?;
         if kind == HookKind::Task && isrs.is_empty() && self.states_tell_isrs(object) {
             let wrong = format!(
                 "which names of type '{of_type}' are ISRs, only an ORTI file says, and no core has one"
@@ -118,10 +120,7 @@ impl<'a> Profile<'a> {
             let kind = if is_isr { HookKind::Isr } else { kind };
             let is_object = !is_nobody(&name) && Some(name.as_str()) != nobody;
             let object = is_object.then(|| hooks.object(HookObject { kind, name, core: None }));
-            let space = if kind == HookKind::Isr { Space::Processes } else { encoding.space_of(Some(kind)) };
-            if encoding.exit_id != Some(id) {
-                encoding.ids.insert((space, id), object);
-            }
+            encoding.add(id, Some(kind), object)?;
         }
         hooks.push(encoding)?;
         Ok(true)
@@ -145,9 +144,12 @@ impl<'a> Profile<'a> {
             true => ProcessStep::Queue,
             false => ProcessStep::Ready,
         };
+        let is_autocore = self.is_autocore(state);
         self.states(of_type, |name, own| {
             let meaning = property(own, "TaskState").or_else(|| by_mapping(name));
             Ok(HookStep::Process(match meaning.unwrap_or_default().to_ascii_lowercase().as_str() {
+                // A pending activation follows an end that has no word.
+                "active" if is_autocore => ProcessStep::New,
                 "active" => ProcessStep::Activate,
                 "ready" => ready,
                 "running" => ProcessStep::Run,
@@ -193,7 +195,13 @@ impl<'a> Profile<'a> {
             let more = more.flat_map(|node| elements(node, "Value")).filter_map(|node| node.text());
             for value in child(own, "Value").into_iter().chain(more.map(str::trim)) {
                 let wrong = || Error::input(format!("'{value}' of type '{of_type}' is no number"));
-                states.insert(number(value).ok_or_else(wrong)?.to_string(), meaning(name, own)?);
+                let step = meaning(name, own)?;
+                if states
+                    .insert(number(value).ok_or_else(wrong)?.to_string(), step)
+                    .is_some_and(|known| known != step)
+                {
+                    return Err(Error::input(format!("{value} is two states of type '{of_type}'")));
+                }
             }
         }
         Ok(states)
@@ -202,7 +210,7 @@ impl<'a> Profile<'a> {
     /// The names of a type with their numbers.
     fn names(&self, of_type: &str) -> Result<Vec<(String, u64)>> {
         if let Some(attribute) = of_type.strip_prefix(OF_ORTI) {
-            let known = values(self.cores, attribute);
+            let known = values(self.cores, attribute)?;
             let known: Vec<_> = known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
             return match known.is_empty() {
                 true => Err(Error::input(format!(
@@ -216,9 +224,23 @@ impl<'a> Profile<'a> {
             let (name, value) =
                 (child(own, "Name").unwrap_or_default(), child(own, "Value").unwrap_or_default());
             let wrong = || Error::input(format!("'{value}' of type '{of_type}' is no number"));
+            // Text around a comment is several.
+            if name.is_empty() || element(own, "Name").is_some_and(|name| name.children().count() != 1) {
+                return Err(Error::input(format!(
+                    "{value} of type '{of_type}' has no name, or one in pieces"
+                )));
+            }
             names.push((name.to_owned(), number(value).ok_or_else(wrong)?));
         }
         Ok(names)
+    }
+
+    /// Its states are those of EB tresos AutoCore, which tells less than the other kernels.
+    fn is_autocore(&self, state: Node<'a, 'a>) -> bool {
+        let states = child(state, "Type").and_then(|name| self.type_enum(name));
+        let mut names =
+            states.into_iter().flat_map(|of| elements(of, "Enum")).filter_map(|of| child(of, "Name"));
+        names.any(|name| name == "READY_SYNC")
     }
 
     /// Its states are of tasks and of ISRs.
@@ -231,7 +253,11 @@ impl<'a> Profile<'a> {
     }
 
     fn type_named(&self, name: &str) -> Result<Node<'a, 'a>> {
-        self.type_enum(name).ok_or_else(|| Error::input(format!("there is no <TypeEnum> '{name}'")))
+        let missing = || match name {
+            "" => Error::input("an object does not say its <Type>"),
+            _ => Error::input(format!("there is no <TypeEnum> '{name}'")),
+        };
+        self.type_enum(name).ok_or_else(missing)
     }
 
     fn type_enum(&self, name: &str) -> Option<Node<'a, 'a>> {

@@ -1,5 +1,5 @@
 //! Hook variables to system events: each word is a step of a process. The kernel itself says what happened,
-//! so that there are few rules (W1 to W14 of docs/mapping.md). Not what a word is made of (see
+//! so that there are few rules (W1 to W15 of docs/mapping.md). Not what a word is made of (see
 //! `description::hooks`).
 
 mod calls;

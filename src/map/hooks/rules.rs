@@ -1,4 +1,4 @@
-//! The rules that map the words of hook variables to system events (W1 to W14 of docs/mapping.md), word by
+//! The rules that map the words of hook variables to system events (W1 to W15 of docs/mapping.md), word by
 //! word. Not how words are read (see `words`), nor what their bits mean (see `steps`).
 
 use super::calls::{CallRows, Caller, Calls};
@@ -13,7 +13,7 @@ use crate::map::process::Process;
 use crate::map::processes::Processes;
 use crate::map::{Gap, MAP_SOURCE, Output};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The state at the end of a recording: of the processes in the order of the description.
 #[derive(Debug, Serialize, Deserialize)]
@@ -38,6 +38,8 @@ pub(super) struct Rules {
     calls: Calls,
     /// Runnables where nothing runs, or that have not started.
     runnables: u64,
+    /// What ISRs have interrupted on each core, without a word of it, the outermost first.
+    interrupted: BTreeMap<NameId, Vec<usize>>,
 }
 
 impl Rules {
@@ -71,6 +73,7 @@ impl Rules {
             spinlocks: Spinlocks::default(),
             calls: Calls::default(),
             runnables: 0,
+            interrupted: BTreeMap::new(),
         })
     }
 
@@ -177,6 +180,7 @@ impl Rules {
             }
         };
         for core in &concerned {
+            self.interrupted.remove(core);
             self.spinlocks.forget(*core, gap.begin, &mut self.processes.out);
             self.calls.forget(*core, &self.processes.names);
         }
@@ -252,10 +256,14 @@ impl Rules {
             (HookStep::Process(_), Some(HookObject { kind: HookKind::Idle, .. }) | None) => {}
             (HookStep::Process(what), Some(object)) => match self.process(&step) {
                 Some(p) => {
+                    self.interrupt(p, &step, core);
                     let ends = (what == ProcessStep::Terminate).then(|| self.processes.actor(p)).flatten();
                     self.processes.step(p, time, core, what);
                     if let Some(ends) = ends {
                         self.calls.end(ends, &self.processes.names);
+                    }
+                    if step.interrupts && what == ProcessStep::Terminate {
+                        self.go_on(time, core);
                     }
                 }
                 // Rule W10.
@@ -295,6 +303,31 @@ impl Rules {
                     }
                 }
             }
+        }
+    }
+
+    /// Rule W15: an ISR that starts interrupts what runs on its core, which has no word of it.
+    fn interrupt(&mut self, p: usize, step: &Step, core: NameId) {
+        let is_entry = matches!(
+            step.what,
+            HookStep::Process(ProcessStep::Start | ProcessStep::Run | ProcessStep::Resume)
+        );
+        if step.interrupts && is_entry {
+            if let Some(other) = self.processes.running(core).filter(|other| *other != p) {
+                self.processes.step(other, step.time, core, ProcessStep::Preempt);
+                self.interrupted.entry(core).or_default().push(other);
+            }
+        } else if step.what != HookStep::Process(ProcessStep::Activate) {
+            // A word of it: what becomes of it, words say from then on.
+            self.interrupted.values_mut().for_each(|interrupted| interrupted.retain(|other| *other != p));
+        }
+    }
+
+    /// Rule W15: what was interrupted last goes on.
+    fn go_on(&mut self, time: i64, core: NameId) {
+        let Some(p) = self.interrupted.get_mut(&core).and_then(Vec::pop) else { return };
+        if self.processes.running(core).is_none() {
+            self.processes.step(p, time, core, ProcessStep::Resume);
         }
     }
 

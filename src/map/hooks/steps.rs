@@ -17,6 +17,8 @@ pub(super) struct Step {
     /// The number of the object.
     pub id: u64,
     pub what: HookStep,
+    /// It may interrupt what runs, of which there is no word.
+    pub interrupts: bool,
 }
 
 /// Why a word is no step.
@@ -99,7 +101,8 @@ impl Decoder {
                 }
             },
         };
-        Some(Step { time: word.time, core, object, id, what })
+        let interrupts = self.variables.get(word.variable).is_some_and(|variable| variable.interrupts);
+        Some(Step { time: word.time, core, object, id, what, interrupts })
     }
 
     /// What was found in words that are no steps: severity, code and message.

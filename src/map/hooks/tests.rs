@@ -437,3 +437,75 @@ fn what_is_ready_behind_its_end_is_activated() {
     let found = text(&mapper, &finished);
     assert!(found.contains("=30 T1 ready") && !found.contains("\n30 STI_T T1 activate"), "{found}");
 }
+
+/// A core of EB tresos AutoCore: task `T` is 1, ISRs `I` and `J` are 0 and 1.
+fn mapped_autocore(words: &[(i64, usize, u64)]) -> String {
+    let orti = "VERSION { KOIL = \"2.2\"; OSSEMANTICS = \"ORTI\", \"2.2\"; };\nIMPLEMENTATION x { OS { TOTRACE ENUM \
+        \"unsigned char\" [ \"NO_TASK\" = 255, \"T\" = 1 ] vs_SIGNAL_RUNNINGTASK, \"r\"; TOTRACE ENUM \
+        \"unsigned char\" [ \"I\" = 0, \"J\" = 1, \"NO_ISR\" = 255 ] vs_SIGNAL_RUNNINGISR2, \"r\"; }, \"OS\"; };\nOS o { };\n";
+    let variable = |name: &str| serde_json::json!({ "name": name });
+    let setup = serde_json::json!({
+        "os": "hooks", "runnables": [], "signals": [], "category1_isrs": [], "task_functions": {}, "aliases": {}, "oil": [],
+        "hook_variables": [variable("winidea_os_task"), variable("winidea_os_isr")],
+        "cores": [{ "name": "A", "oil": [], "orti": { "path": "o", "text": orti } }],
+    });
+    let setup: StoredSetup = serde_json::from_value(setup).unwrap();
+    let recording = Recording { begin: 0, end: 1000, time_scale: TimeScale::Ns, gaps: &[] };
+    let mut mapper = HookMapper::new(setup, &recording).unwrap();
+    for (time, variable, value) in words {
+        mapper.event(&Word { time: *time, export: 0, variable: *variable, value: *value });
+    }
+    let finished = mapper.finish();
+    let text = text(&mapper, &finished);
+    text.lines().filter(|line| !line.starts_with("unknown-name")).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn what_an_isr_interrupts_goes_on_behind_it() {
+    let words = [
+        (100, 0, 0x201),
+        (110, 0, 0x501),
+        (200, 1, 0x500),
+        (210, 1, 0x501),
+        (220, 1, 0x001),
+        (230, 1, 0x000),
+        // What the ISR has done makes the task ready, which it was when it was interrupted.
+        (300, 1, 0x500),
+        (310, 0, 0x401),
+        (320, 1, 0x000),
+        (330, 0, 0x501),
+        (500, 0, 0x001),
+    ];
+    let expected = [
+        "100 STI_T T0 activate",
+        "110 A T0 start",
+        "200 A T0 preempt",
+        "200 A I0 start",
+        "210 A I0 preempt",
+        "210 A J0 start",
+        "220 A J0 terminate",
+        "220 A I0 resume",
+        "230 A I0 terminate",
+        "230 A T0 resume",
+        "300 A T0 preempt",
+        "300 A I1 start",
+        "320 A I1 terminate",
+        "330 A T0 resume",
+        "500 A T0 terminate",
+    ];
+    assert_eq!(mapped_autocore(&words), lines(&expected));
+}
+
+#[test]
+fn a_pending_activation_follows_the_end_of_what_runs() {
+    let words = [(100, 0, 0x201), (110, 0, 0x501), (200, 0, 0x201), (202, 0, 0x501), (300, 0, 0x001)];
+    let expected = [
+        "100 STI_T T0 activate",
+        "110 A T0 start",
+        "200 A T0 terminate",
+        "200 STI_T T1 activate",
+        "202 A T1 start",
+        "300 A T1 terminate",
+    ];
+    assert_eq!(mapped_autocore(&words), lines(&expected));
+}
