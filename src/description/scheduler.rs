@@ -70,6 +70,8 @@ pub enum Meaning {
         task: String,
         /// Its name.
         name: Option<String>,
+        /// The CPU that it will run on; that of the event when absent.
+        cpu: Option<String>,
     },
     /// A task can run from now on.
     Ready {
@@ -77,6 +79,8 @@ pub enum Meaning {
         task: String,
         /// Its name.
         name: Option<String>,
+        /// The CPU that it will run on; that of the event when absent.
+        cpu: Option<String>,
     },
     /// A task runs on the CPU of the event.
     Run {

@@ -55,6 +55,11 @@ impl Processes {
         self.all.get(p)?.open.front().map(|instance| instance.phase)
     }
 
+    /// Something was said of a process.
+    pub fn has_begun(&self, p: usize) -> bool {
+        self.all.get(p).is_some_and(|process| process.next > 0)
+    }
+
     /// The core that a process ran on last.
     pub fn home(&self, p: usize) -> Option<NameId> {
         self.all.get(p)?.core

@@ -242,6 +242,20 @@ fn nothing_happens_before_a_recording_whose_clock_has_counted_for_long() {
 }
 
 #[test]
+fn times_below_zero_are_none_of_the_faults_of_a_recording() {
+    let bench = Bench::new();
+    copy_dir(&root().join("demo/recording"), &bench.path().join("recording"));
+    let file = bench.path().join("recording/recording.toml");
+    let description = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, description.replace("[[core]]", "[[core]]\ntime_offset = \"-1ms\"")).unwrap();
+    assert_eq!(bench.run(&["ingest", "t.db", "recording", "-q"]).code, Some(0));
+    let check = bench.run(&["check", "t.db"]);
+    assert_eq!(check.code, Some(0), "{}", check.stdout);
+    // Those of the export begin at 0.
+    assert_eq!(conforms(&bench, "a recording with an offset").0, Vec::<String>::new());
+}
+
+#[test]
 fn own_recordings_and_their_exports_keep_the_rules() {
     let mut wrong = Vec::new();
     for input in own() {

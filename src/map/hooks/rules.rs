@@ -30,7 +30,7 @@ pub(super) struct Rules {
     cores: Vec<NameId>,
     /// The cores of the words of each export.
     reached: Vec<BTreeSet<NameId>>,
-    /// The words of one instant and export.
+    /// The words of one instant, of one export after the other.
     instant: VecDeque<Word>,
     /// The process of each object that is one.
     of_objects: Vec<Option<usize>>,
@@ -115,7 +115,7 @@ impl Rules {
 
     /// Maps the next word. Words of one instant are held until all of them are there.
     pub fn word(&mut self, word: &Word) {
-        if self.instant.front().is_some_and(|first| (first.time, first.export) != (word.time, word.export)) {
+        if self.instant.front().is_some_and(|first| first.time != word.time) {
             self.end_instant();
         }
         self.instant.push_back(*word);
@@ -191,7 +191,8 @@ impl Rules {
         });
     }
 
-    /// Rule W5: whatever leaves the core at an instant does so before another process gets it.
+    /// Rule W5: whatever leaves the core at an instant does so before another process gets it; a spinlock is
+    /// given back before another core gets it.
     fn end_instant(&mut self) {
         let words = std::mem::take(&mut self.instant);
         let mut steps: VecDeque<Step> = VecDeque::new();
@@ -230,8 +231,25 @@ impl Rules {
                     self.step(exit);
                 }
             }
+            if step.what == HookStep::Other(OtherStep::Lock) && self.is_taken_elsewhere(&step) {
+                let gives_back = |later: &Step| {
+                    later.what == HookStep::Other(OtherStep::Unlock) && later.object == step.object
+                };
+                let at = steps.iter().position(|later| gives_back(later) && later.core != step.core);
+                if let Some(before) = at.and_then(|at| steps.remove(at)) {
+                    self.step(before);
+                }
+            }
             self.step(step);
         }
+    }
+
+    /// The spinlock of a step is that of another core.
+    fn is_taken_elsewhere(&self, step: &Step) -> bool {
+        let object = step.object.and_then(|object| self.setup.objects.get(object));
+        let lock = object.and_then(|object| self.processes.names.find(&object.name));
+        let owner = lock.and_then(|lock| self.spinlocks.core_of(lock));
+        owner.is_some_and(|owner| self.cores.get(step.core) != Some(&owner))
     }
 
     /// The process that a step is of.

@@ -91,6 +91,14 @@ impl Spinlocks {
         spinlock.give_back(by.0, &mut emit, Output::Event);
     }
 
+    /// The core on which it was got, if it is known who has it.
+    pub fn core_of(&self, lock: NameId) -> Option<NameId> {
+        match self.all.get(&lock)?.owner {
+            Owner::By((_, core)) => Some(core),
+            Owner::Nobody | Owner::Unknown => None,
+        }
+    }
+
     /// Nothing is known in a gap of a core: what its processes have, they may give back; a lock that is free
     /// may be taken.
     pub fn forget(&mut self, core: NameId, time: i64, out: &mut Vec<Output>) {

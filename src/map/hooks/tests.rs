@@ -509,3 +509,21 @@ fn a_pending_activation_follows_the_end_of_what_runs() {
     ];
     assert_eq!(mapped_autocore(&words), lines(&expected));
 }
+
+#[test]
+fn a_spinlock_is_given_back_at_an_instant_before_another_core_gets_it() {
+    // The words of core 0 come first.
+    let words = [(1, 0, 0x100), (2, 0, 0x8101), (3, 2, 0x8100), (5, 2, 0x100), (5, 2, 0x8200), (6, 2, 0x200)];
+    let (text, _) = mapped_objects(&words);
+    let of_lock: Vec<&str> = text.lines().skip(8).collect();
+    let expected = [
+        "5 U S0 released",
+        "5 S S0 unlock",
+        "5 T S0 requestsemaphore",
+        "5 S S0 lock",
+        "5 T S0 assigned",
+        "6 T S0 released",
+        "6 S S0 unlock",
+    ];
+    assert_eq!(of_lock, expected, "{text}");
+}

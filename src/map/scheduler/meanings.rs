@@ -58,7 +58,14 @@ impl Parameters {
             task: self.number(task)?,
             name: name.and_then(|name| self.text(name)).filter(|name| !name.is_empty()),
             priority: priority.and_then(|priority| self.find(priority)?.as_i64()),
+            cpu: None,
         })
+    }
+
+    /// The same, with the CPU that the task will run on.
+    fn placed(&self, task: &str, name: Option<&str>, cpu: Option<&str>) -> Option<Said> {
+        let cpu = cpu.and_then(|cpu| self.find(cpu)?.as_i64());
+        Some(Said { cpu, ..self.said(task, name, None)? })
     }
 
     fn object(&self, process: &str, object: &str) -> Option<Object> {
@@ -83,11 +90,11 @@ impl Meanings {
                 let said = of.said(task, Some(name), priority.as_deref())?;
                 What::Task { task: said.task, name: said.name?, priority: said.priority }
             }
-            Meaning::Create { task, name } => {
-                busy(of.said(task, name.as_deref(), None)?).map_or(What::Nothing, What::Create)
+            Meaning::Create { task, name, cpu } => {
+                busy(of.placed(task, name.as_deref(), cpu.as_deref())?).map_or(What::Nothing, What::Create)
             }
-            Meaning::Ready { task, name } => {
-                busy(of.said(task, name.as_deref(), None)?).map_or(What::Nothing, What::Ready)
+            Meaning::Ready { task, name, cpu } => {
+                busy(of.placed(task, name.as_deref(), cpu.as_deref())?).map_or(What::Nothing, What::Ready)
             }
             Meaning::Run { task, name } => {
                 busy(of.said(task, name.as_deref(), None)?).map_or(What::Idle, What::Run)

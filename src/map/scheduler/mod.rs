@@ -24,6 +24,7 @@ use meanings::Meanings;
 pub use occurrences::Occurrence;
 use rules::Rules;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -46,6 +47,8 @@ pub struct State {}
 pub struct SchedulerMapper {
     meanings: Arc<Meanings>,
     rules: Rules,
+    /// What the first switch of each CPU says of the time before it.
+    firsts: BTreeMap<String, Option<(i64, u64)>>,
     range: (i64, i64),
     relevant: u64,
 }
@@ -55,6 +58,13 @@ mod pass {
     pub const NAMES: usize = 0;
     pub const DECISIONS: usize = 1;
     pub const MAPPING: usize = 2;
+}
+
+impl SchedulerMapper {
+    /// Before the first event.
+    fn begin(&mut self) {
+        self.rules.begin(std::mem::take(&mut self.firsts), self.range.0);
+    }
 }
 
 impl Mapper for SchedulerMapper {
@@ -75,6 +85,7 @@ impl Mapper for SchedulerMapper {
         Ok(Self {
             meanings: Arc::new(Meanings::new(profile)),
             rules: Rules::new(directory, Decisions::default()),
+            firsts: BTreeMap::new(),
             range: (recording.begin, recording.end),
             relevant: 0,
         })
@@ -122,6 +133,7 @@ impl Mapper for SchedulerMapper {
             pass::NAMES => Decisions::default(),
             _ => std::mem::take(&mut self.rules.decisions).known(),
         };
+        self.firsts = std::mem::take(&mut self.rules.firsts);
         self.rules = Rules::new(directory, decisions);
     }
 
@@ -130,11 +142,13 @@ impl Mapper for SchedulerMapper {
     }
 
     fn event(&mut self, occurrence: &Occurrence) {
+        self.begin();
         self.rules.occurrence(occurrence);
         self.relevant += 1;
     }
 
     fn gap(&mut self, gap: &Gap) {
+        self.begin();
         self.rules.gap(gap);
     }
 

@@ -85,6 +85,8 @@ pub(super) struct Said {
     pub task: u64,
     pub name: Option<String>,
     pub priority: Option<i64>,
+    /// The CPU that it will run on, where the event is of another one.
+    pub cpu: Option<i64>,
 }
 
 /// What a task does that gives up its CPU.

@@ -26,6 +26,10 @@ pub(super) struct Rules {
     uses: Uses,
     /// The callbacks that have begun in each thread, and their runnables.
     callbacks: BTreeMap<u64, Vec<(Object, String)>>,
+    /// What ran on each core since the begin of the recording; `None`: nothing, or that is not known.
+    pub firsts: BTreeMap<String, Option<(i64, u64)>>,
+    /// A gap of all cores has begun.
+    is_cut: bool,
     /// The runnables of callbacks that have ended while their threads did not run: they end when those do.
     ended: BTreeMap<u64, Vec<String>>,
     pub counts: Counts,
@@ -68,8 +72,22 @@ struct Cpu {
 impl Rules {
     pub fn new(directory: Directory, decisions: Decisions) -> Self {
         let (processes, counts) = (Processes::default(), Counts::default());
-        let (cpus, pending, requested, uses, callbacks, ended) = Default::default();
-        Self { processes, directory, decisions, cpus, pending, requested, uses, callbacks, ended, counts }
+        let (cpus, pending, requested, uses, callbacks, ended, firsts) = Default::default();
+        let is_cut = false;
+        Self {
+            processes,
+            directory,
+            decisions,
+            cpus,
+            pending,
+            requested,
+            uses,
+            callbacks,
+            ended,
+            firsts,
+            is_cut,
+            counts,
+        }
     }
 
     pub fn occurrence(&mut self, occurrence: &Occurrence) {
@@ -78,10 +96,16 @@ impl Rules {
         let core = self.core(cpu);
         match what {
             What::Task { task, name, .. } => self.directory.rename(*task, name),
-            What::Create(said) => self.create(said.task, time, core),
+            What::Create(said) => {
+                let core = self.core(said.cpu.unwrap_or(cpu));
+                self.create(said.task, time, core);
+            }
             // Rule K5.
             What::Ready(said) if self.directory.is_reordered(said.task, time, cpu) => {}
-            What::Ready(said) => self.ready(said.task, time, core),
+            What::Ready(said) => {
+                let core = self.core(said.cpu.unwrap_or(cpu));
+                self.ready(said.task, time, core);
+            }
             What::Run(said) => self.run(said.task, time, cpu),
             What::Switch { from, leaves, to } => {
                 let [from, to] = [from, to].map(|said| said.as_ref().map(|said| said.task));
@@ -114,6 +138,11 @@ impl Rules {
 
     /// Rule K12: nothing is known in a gap, and what comes behind it is as at the begin of a recording.
     pub fn gap(&mut self, gap: &Gap) {
+        match &gap.core {
+            Some(core) => drop(self.firsts.entry(core.clone()).or_insert(None)),
+            // Of no core that has not switched yet is known what it ran before.
+            None => self.is_cut = true,
+        }
         let is_concerned = |names: &crate::btf::Names, cpu: &Cpu| {
             gap.core.as_deref().is_none_or(|core| names.text(cpu.core) == core)
         };
@@ -140,6 +169,14 @@ impl Rules {
             }
         }
         self.processes.gap(gap, &cores, |_, _| None);
+    }
+
+    /// Rule K14: who a CPU runs when the recording begins, its first switch says.
+    pub fn begin(&mut self, firsts: BTreeMap<String, Option<(i64, u64)>>, time: i64) {
+        for (cpu, task) in firsts.into_values().flatten() {
+            self.core(cpu);
+            self.run(task, time, cpu);
+        }
     }
 
     fn core(&mut self, cpu: i64) -> NameId {
@@ -218,6 +255,14 @@ impl Rules {
 
     /// Rule K14: a task gives the CPU to another one, and its state says what it does from now on.
     fn switch(&mut self, from: Option<u64>, leaves: Leaves, to: Option<u64>, time: i64, cpu: i64) {
+        if let std::collections::btree_map::Entry::Vacant(first) = self.firsts.entry(core_name(cpu)) {
+            // Of a task that was made, or woken, since then, something else was lost.
+            let is_new = |task: &u64| {
+                let process = self.directory.tasks().find(|(known, _)| known == task);
+                process.is_none_or(|(_, p)| !self.processes.has_begun(p))
+            };
+            first.insert(from.filter(|task| !self.is_cut && is_new(task)).map(|task| (cpu, task)));
+        }
         self.end_isrs(time, cpu);
         match from {
             // It ran until now, whatever is known of it.

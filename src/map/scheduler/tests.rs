@@ -404,7 +404,7 @@ fn a_switch_says_what_becomes_of_who_leaves() {
 
 #[test]
 fn a_task_is_called_by_its_last_name_until_it_ends() {
-    let said = |name: &str| Said { task: 7, name: Some(name.into()), priority: None };
+    let said = |name: &str| Said { task: 7, name: Some(name.into()), ..Said::default() };
     let all = [
         on(1, Create(said("sh"))),
         on(2, Run(said("sh"))),
@@ -606,4 +606,25 @@ fn what_was_wanted_or_held_before_a_gap_says_nothing_behind_it() {
         assert!(found.contains(line), "{line}\n{found}");
     }
     assert!(!found.contains("semaphore-is-signal"), "{found}");
+}
+
+#[test]
+fn the_first_switch_of_a_cpu_says_what_ran_since_the_begin() {
+    use Leaves::{Ready as CanRun, Waits};
+    let first = |n: usize, all: &[At]| mapped(all, &[]).into_iter().take(n).collect::<Vec<_>>();
+    let all = [on(3, Ready(task(2))), switch(5, 1, CanRun, 2), switch(7, 2, Waits, 1)];
+    let expected = ["?0 STI_task_1 task_10 activate", "!0 Core_0 task_10 start", "=0 task_10 running"];
+    assert_eq!(first(3, &all), expected);
+    // Not across a gap, nor of a CPU that idles.
+    let all = [At::Gap(1, 2), switch(5, 1, CanRun, 2)];
+    assert!(!mapped(&all, &[]).iter().any(|line| line.starts_with("=0 ")), "{:?}", mapped(&all, &[]));
+    let all = [switch(5, 0, CanRun, 2), switch(6, 2, CanRun, 1)];
+    assert!(!mapped(&all, &[]).iter().any(|line| line.starts_with("=0 ")), "{:?}", mapped(&all, &[]));
+}
+
+#[test]
+fn a_task_that_is_woken_for_another_cpu_is_ready_there() {
+    let all = [on(1, Ready(Said { cpu: Some(1), ..task(7) })), At::Event(2, 1, Run(task(7)))];
+    let lines = mapped(&all, &[]);
+    assert!(lines.iter().all(|line| !line.contains("Core_0")), "{lines:?}");
 }
