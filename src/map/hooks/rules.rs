@@ -279,6 +279,7 @@ impl Rules {
                     self.processes.step(p, time, core, what);
                     if let Some(ends) = ends {
                         self.calls.end(ends, &self.processes.names);
+                        self.spinlocks.end(ends, time, &mut self.processes.out);
                     }
                     if step.interrupts && what == ProcessStep::Terminate {
                         self.go_on(time, core);

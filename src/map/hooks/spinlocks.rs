@@ -91,6 +91,13 @@ impl Spinlocks {
         spinlock.give_back(by.0, &mut emit, Output::Event);
     }
 
+    /// An instance ends: it asks for nothing any more.
+    pub fn end(&mut self, actor: Actor, time: i64, out: &mut Vec<Output>) {
+        for (lock, spinlock) in &mut self.all {
+            spinlock.stop_asking(|(by, _)| *by == actor, &mut Emit { lock: *lock, time, out });
+        }
+    }
+
     /// The core on which it was got, if it is known who has it.
     pub fn core_of(&self, lock: NameId) -> Option<NameId> {
         match self.all.get(&lock)?.owner {
@@ -104,25 +111,30 @@ impl Spinlocks {
     pub fn forget(&mut self, core: NameId, time: i64, out: &mut Vec<Output>) {
         for (lock, spinlock) in &mut self.all {
             let mut emit = Emit { lock: *lock, time, out };
-            spinlock.asked.retain(|(_, of)| *of != core);
-            spinlock.waiting.retain(|(_, of)| *of != core);
             match spinlock.owner {
                 Owner::By((actor, of)) if of == core => {
                     spinlock.give_back(actor, &mut emit, Output::Closing);
                     spinlock.owner = Owner::Unknown;
                 }
-                Owner::By(_) if spinlock.is_overfull && spinlock.waiting.is_empty() => {
-                    emit.own(Action::Full, Output::Closing);
-                    spinlock.is_overfull = false;
-                }
                 Owner::By(_) => {}
                 Owner::Nobody | Owner::Unknown => spinlock.owner = Owner::Unknown,
             }
+            spinlock.stop_asking(|(_, of)| *of == core, &mut emit);
         }
     }
 }
 
 impl Spinlock {
+    /// Some wait no longer; if nobody does, the spinlock has its owner alone.
+    fn stop_asking(&mut self, is_one: impl Fn(&By) -> bool, emit: &mut Emit<'_>) {
+        self.asked.retain(|by| !is_one(by));
+        self.waiting.retain(|by| !is_one(by));
+        if self.is_overfull && self.waiting.is_empty() {
+            emit.own(Action::Full, Output::Closing);
+            self.is_overfull = false;
+        }
+    }
+
     fn get(&mut self, by: By, emit: &mut Emit<'_>, output: fn(Event) -> Output) {
         let has_asked = self.asked.contains(&by);
         if !has_asked {

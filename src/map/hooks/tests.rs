@@ -527,3 +527,34 @@ fn a_spinlock_is_given_back_at_an_instant_before_another_core_gets_it() {
     ];
     assert_eq!(of_lock, expected, "{text}");
 }
+
+#[test]
+fn who_ends_waits_for_no_spinlock() {
+    let words = [
+        (1, 0, 0x100),
+        (2, 0, 0x8101),
+        (3, 2, 0x100),
+        (4, 2, 0x8300),
+        (5, 0, 0x8401),
+        (6, 2, 0x200),
+        (7, 0, 0x8101),
+        (8, 2, 0x8100),
+        (9, 2, 0x8200),
+    ];
+    let (text, _) = mapped_objects(&words);
+    let of_lock: Vec<&str> = text.lines().filter(|line| line.contains(" S0 ")).skip(4).collect();
+    let expected = [
+        "4 U S0 requestsemaphore",
+        "4 S S0 overfull",
+        "4 U S0 waiting",
+        "!5 S S0 full",
+        "6 T S0 released",
+        "6 S S0 unlock",
+        "8 U S0 requestsemaphore",
+        "8 S S0 lock",
+        "8 U S0 assigned",
+        "9 U S0 released",
+        "9 S S0 unlock",
+    ];
+    assert_eq!(of_lock, expected, "{text}");
+}
