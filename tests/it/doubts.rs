@@ -140,7 +140,7 @@ fn a_core_has_one_process_at_a_time() {
     assert_eq!(value(&bench, stretches), "A,10,510;B,510,600;I,600,700;B,700,1000;A,1000,1100");
     assert_eq!(
         value(&bench, "SELECT process, running, ready, complete FROM process_instance ORDER BY 1"),
-        "A,600,490,true;B,390,100,true;I,100,0,false"
+        "A,600,490,true;B,390,100,true;I,100,0,true"
     );
     assert_eq!(value(&bench, LOAD), "99");
     all_say(&bench, "core-occupied");
