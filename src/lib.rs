@@ -41,7 +41,7 @@
 //! | `formats` | trace formats: one folder each, behind one trait; the list of formats | btf, derive, diagnostics, encoding, error, input, names, options, qnx, schema, time, words | files, Parquet, mapping, each other |
 //! | `schema` | tables and columns, from `schemas/*.toml` | error, names | the disk, SQL |
 //! | `store` | the database, in a folder or in a bucket: log of commits, snapshots, vacuum | error, names, pipeline, schema, time, varint | formats, mapping, SQL |
-//! | `description` | what is not a trace: `recording.toml`, ORTI, OIL, OS headers, symbols, mapping profiles | diagnostics, encoding, error, formats, options, time, words | trace data |
+//! | `description` | what is not a trace: `recording.toml`, ORTI, OIL, OS headers, symbols, mapping profiles, Profiler XML | diagnostics, encoding, error, formats, options, time, words | trace data |
 //! | `map` | the rules: software events, task events, events of kernels and schedulers, Grasp commands → system events | btf, description, diagnostics, error, names, qnx, schema, time, words | bytes, paths, Parquet, SQL |
 //! | `derive` | system events, in the dialect of their writer → instances and states | btf, error, names, schema | files, the text of BTF |
 //! | `clocks` | messages between control units → the time of one clock as that of another, with its bound | error, words | where messages come from |

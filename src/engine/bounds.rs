@@ -3,7 +3,8 @@
 //! be '5', and that of 5 and 2191, too. It answers `min` with them, or takes them for a fault of its own. Not
 //! where they come from (see `table`).
 
-use datafusion::arrow::datatypes::DataType;
+use arrow::datatypes::DataType;
+use datafusion::catalog::Session;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result};
 use datafusion::execution::SessionState;
@@ -23,7 +24,7 @@ pub(super) fn without(session: &SessionState) -> SessionState {
 }
 
 /// Whether plans of a session may use bounds.
-pub(super) fn may_be_used(session: &dyn datafusion::catalog::Session) -> bool {
+pub(super) fn may_be_used(session: &dyn Session) -> bool {
     session.config().get_extension::<Unknown>().is_none()
 }
 

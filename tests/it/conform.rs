@@ -223,14 +223,21 @@ fn a_core_without_the_others_keeps_the_rules() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-#[test]
-fn nothing_happens_before_a_recording_whose_clock_has_counted_for_long() {
+/// The recording of the demo, with this added to its times.
+fn demo_later_by(offset: &str) -> Bench {
     let bench = Bench::new();
     copy_dir(&root().join("demo/recording"), &bench.path().join("recording"));
     let file = bench.path().join("recording/recording.toml");
     let description = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, description.replace("[[core]]", "[[core]]\ntime_offset = \"1500ms\"")).unwrap();
+    let core = format!("[[core]]\ntime_offset = \"{offset}\"");
+    std::fs::write(&file, description.replace("[[core]]", &core)).unwrap();
     assert_eq!(bench.run(&["ingest", "t.db", "recording", "-q"]).code, Some(0));
+    bench
+}
+
+#[test]
+fn nothing_happens_before_a_recording_whose_clock_has_counted_for_long() {
+    let bench = demo_later_by("1500ms");
     let first = bench.run(&[
         "query",
         "t.db",
@@ -243,12 +250,7 @@ fn nothing_happens_before_a_recording_whose_clock_has_counted_for_long() {
 
 #[test]
 fn times_below_zero_are_none_of_the_faults_of_a_recording() {
-    let bench = Bench::new();
-    copy_dir(&root().join("demo/recording"), &bench.path().join("recording"));
-    let file = bench.path().join("recording/recording.toml");
-    let description = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, description.replace("[[core]]", "[[core]]\ntime_offset = \"-1ms\"")).unwrap();
-    assert_eq!(bench.run(&["ingest", "t.db", "recording", "-q"]).code, Some(0));
+    let bench = demo_later_by("-1ms");
     let check = bench.run(&["check", "t.db"]);
     assert_eq!(check.code, Some(0), "{}", check.stdout);
     // Those of the export begin at 0.
