@@ -1,5 +1,7 @@
 //! The lines of text before the packets of a file, and where the packets of each core begin. Not the packets.
 
+use std::collections::BTreeSet;
+
 /// The bytes in front of the first packet of a core.
 pub(super) const SYNC: [u8; 10] = [0; 10];
 /// No header is longer; a longer one is none.
@@ -14,6 +16,8 @@ pub(super) struct Header {
     pub length: usize,
     /// The cores by name, each with the offset of its packets behind the header, in bytes, ascending.
     pub cores: Vec<(String, u64)>,
+    /// Names that more than one core has; all but the first have a number behind it here.
+    pub repeated: BTreeSet<String>,
 }
 
 impl Header {
@@ -40,15 +44,26 @@ impl Header {
                 header.creator = Some(version.trim().to_owned()).filter(|by| by.contains("SystemView"));
             }
             if let Some((name, offset)) = text.strip_prefix("Offset").and_then(core) {
-                header.cores.push((name, offset));
+                header.add_core(name, offset);
             }
         }
         None
     }
 
+    /// A core has a clock and packets of its own, so that no two can have one name.
+    fn add_core(&mut self, name: String, offset: u64) {
+        let is_new = |name: &str| self.cores.iter().all(|(other, _)| other != name);
+        if is_new(&name) {
+            return self.cores.push((name, offset));
+        }
+        let numbered = (2..).map(|n: u32| format!("{name} ({n})")).find(|numbered| is_new(numbered));
+        self.cores.extend(numbered.map(|numbered| (numbered, offset)));
+        self.repeated.insert(name);
+    }
+
     /// The first byte behind the packets of the core of this number, in the file; `None`: they end with it.
     pub fn end_of(&self, core: usize) -> Option<u64> {
-        self.cores.get(core + 1).map(|(_, offset)| offset + self.length as u64)
+        self.cores.get(core + 1).map(|(_, offset)| offset.saturating_add(self.length as u64))
     }
 }
 
@@ -74,6 +89,19 @@ mod tests {
         assert_eq!(header.cores, [("Core0".to_owned(), 0), ("Core1".to_owned(), 700)]);
         assert_eq!((header.end_of(0), header.end_of(1)), (Some(two.len() as u64 + 700), None));
         assert_eq!(Header::read(&[0; 11]).map(|h| h.length), Some(0), "no header");
+    }
+
+    #[test]
+    fn cores_of_one_name_and_offsets_that_do_not_fit() {
+        let head = format!(
+            ";\n; Version SystemView 3\n; Offset Core0 0\n; Offset Core0 (2) 1\n; Offset Core0 2\n; Offset Core0 {}\n;\n",
+            u64::MAX
+        );
+        let header = Header::read(head.as_bytes()).unwrap();
+        let names: Vec<&str> = header.cores.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["Core0", "Core0 (2)", "Core0 (3)", "Core0 (4)"]);
+        assert_eq!(Vec::from_iter(&header.repeated), ["Core0"]);
+        assert_eq!(header.end_of(2), Some(u64::MAX));
     }
 
     #[test]

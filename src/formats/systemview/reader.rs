@@ -279,6 +279,10 @@ impl PacketReader {
             );
             out.find(None, Severity::Warning, "restarted", message);
         }
+        for name in &self.header.repeated {
+            let message = format!("the header names more than one core '{name}': all but the first have a number behind it");
+            out.find(None, Severity::Warning, "repeated-core", message);
+        }
         let (mut undescribed, mut short) = (BTreeMap::new(), BTreeMap::new());
         for found in &self.found {
             found.undescribed.iter().for_each(|(id, count)| *undescribed.entry(id).or_insert(0) += count);
