@@ -225,7 +225,7 @@ impl Description {
             .chain(ids)
     }
 
-    /// What types cannot express: every core once, every file once.
+    /// What types cannot express: every core once, every file once, no key that says nothing.
     pub(super) fn check(&self, path: &Path) -> Result<()> {
         let mut cores: BTreeMap<&str, ()> = BTreeMap::new();
         let mut files: BTreeMap<&str, &str> = BTreeMap::new();
@@ -244,6 +244,9 @@ impl Description {
                     return Err(Error::input(message).at(path));
                 }
             }
+        }
+        for variable in &self.hook_variables {
+            variable.check_kind().map_err(|e| e.at(path))?;
         }
         match self.data_radix.as_deref() {
             None | Some("hex" | "decimal") => Ok(()),

@@ -15,7 +15,7 @@ impl Bits {
         if mask == 0 || shifted & shifted.wrapping_add(1) != 0 {
             let wrong =
                 format!("{key} of hook variable '{variable}' is {mask:#x}, which is not one run of bits");
-            return Err(Error::input(wrong));
+            return Err(Error::input(wrong).hint("a mask is of bits without a gap, as 0xff00"));
         }
         Ok(Self(mask))
     }
@@ -105,20 +105,24 @@ impl HookEncoding {
         self.of_runnables |= space == Space::Runnables;
         self.of_processes |= matches!(space, Space::Processes | Space::Isrs) && kind.is_some();
         if self.of_runnables && self.of_processes {
-            return Err(Error::input(format!(
+            let wrong = format!(
                 "'{}' has ids of processes and of runnables, and its words do not tell which is meant",
                 self.name
-            )));
+            );
+            return Err(
+                Error::input(wrong).hint("name the ids of processes only, or those of runnables only")
+            );
         }
         if id > self.id.most() {
             let most = self.id.most();
-            return Err(Error::input(format!(
-                "id {id} is none: the mask of '{}' has ids up to {most}",
-                self.name
-            )));
+            let wrong = format!("id {id} is none: the mask of '{}' has ids up to {most}", self.name);
+            return Err(
+                Error::input(wrong).hint("correct the id, or the mask: ids with more bits need a wider one")
+            );
         }
         if object.is_some() && self.exit_id == Some(id) {
-            return Err(Error::input(format!("id {id} says that a runnable returns, and is that of one")));
+            return Err(Error::input(format!("id {id} says that a runnable returns, and is that of one"))
+                .hint("correct the id of the runnable, or the one that says that a runnable returns"));
         }
         if self.ids.insert((space, id), object).is_some() {
             return Err(Error::input(format!("id {id} is listed twice")).hint(

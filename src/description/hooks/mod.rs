@@ -162,6 +162,24 @@ impl HookVariable {
         }
     }
 
+    /// Why its key `kind` is of no use, if it is.
+    pub fn check_kind(&self) -> Result<()> {
+        let of_ids = match self.ids() {
+            Some(Ids::File(_)) => "each line of its list of ids says a kind",
+            Some(Ids::Orti) => "the ORTI file says which of its ids are ISRs",
+            Some(Ids::Attribute(_)) | None => return Ok(()),
+        };
+        let Some(kind) = self.kind else { return Ok(()) };
+        let wrong = format!(
+            "hook variable '{}' has kind = \"{}\", which says nothing: {of_ids}",
+            self.name,
+            kind.as_str()
+        );
+        Err(Error::input(wrong).hint(
+            "leave `kind` out; it is of the values of an attribute, as with ids = \"orti:RUNNINGISR2\"",
+        ))
+    }
+
     fn ids(&self) -> Option<Ids<'_>> {
         let ids = self.ids.as_deref()?;
         Some(match ids.strip_prefix("orti:") {

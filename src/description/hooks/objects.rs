@@ -40,7 +40,8 @@ impl HookSetup {
     /// Adds a variable that is complete.
     pub(super) fn push(&mut self, encoding: HookEncoding) -> Result<()> {
         if self.variables.iter().any(|known| known.name == encoding.name) {
-            return Err(Error::input(format!("hook variable '{}' is described twice", encoding.name)));
+            return Err(Error::input(format!("hook variable '{}' is described twice", encoding.name))
+                .hint("leave one of them out, in [[hook_variables]] or in the Profiler XML"));
         }
         self.variables.push(encoding);
         Ok(())

@@ -13,6 +13,12 @@ use std::collections::BTreeMap;
 
 /// Types whose values are those of an attribute of the ORTI file begin so.
 const OF_ORTI: &str = "OS:";
+/// What to do where a file is another one than a Profiler XML.
+const EXPORTED: &str = "hook_profile of recording.toml names the file that winIDEA loads, or iTCHi has made";
+/// What to do where names are those of an ORTI file.
+const ORTI: &str = "orti = \"FILE\" in [[core]] of recording.toml";
+/// How numbers are written.
+const NUMBERS: &str = "a number is decimal, or hexadecimal behind 0x";
 
 /// Adds the hook variables that a Profiler XML describes.
 ///
@@ -20,12 +26,12 @@ const OF_ORTI: &str = "OS:";
 /// A file that is no Profiler XML, or does not say what the words of a variable mean.
 pub(super) fn add(hooks: &mut HookSetup, text: &str, cores: &[CoreFiles]) -> Result<()> {
     let document = Document::parse(text)
-        .map_err(|e| Error::input("this is no XML").line(u64::from(e.pos().row)).because(e))?;
+        .map_err(|e| Error::input("this is no XML").line(u64::from(e.pos().row)).because(e).hint(EXPORTED))?;
     let root = document.root_element();
     let profile = Profile { root, cores };
     let objects = root.descendants().filter(|node| node.has_tag_name("Object")).collect::<Vec<_>>();
     if objects.is_empty() {
-        return Err(Error::input("there is no <Object>: this is no Profiler XML of winIDEA"));
+        return Err(Error::input("there is no <Object>: this is no Profiler XML of winIDEA").hint(EXPORTED));
     }
     let known = hooks.variables.len();
     for object in objects {
@@ -86,7 +92,7 @@ impl<'a> Profile<'a> {
                 let variable = HookVariable {
                     id_mask: mask(runnable, "MaskID")?,
                     core_mask: mask(runnable, "MaskCore")?,
-                    exit_id: Some(exit.ok_or_else(|| Error::input("a runnable has no <ExitValue>"))?),
+                    exit_id: Some(exit.ok_or_else(without_exit)?),
                     ..HookVariable::default()
                 };
                 (variable, HookKind::Runnable)
@@ -113,7 +119,7 @@ impl<'a> Profile<'a> {
             let wrong = format!(
                 "which names of type '{of_type}' are ISRs, only an ORTI file says, and no core has one"
             );
-            return Err(Error::input(wrong).hint("orti = \"FILE\" in [[core]] of recording.toml"));
+            return Err(Error::input(wrong).hint(ORTI));
         }
         for (name, id) in names {
             let is_isr = kind == HookKind::Task && isrs.iter().any(|(isr, _)| *isr == name);
@@ -174,9 +180,10 @@ impl<'a> Profile<'a> {
                 "Locked" => OtherStep::Lock,
                 "Unlocked" => OtherStep::Unlock,
                 _ => {
-                    return Err(Error::input(format!(
-                        "state '{name}' of type '{of_type}' has no <SpinlockState>"
-                    )));
+                    let wrong = format!("state '{name}' of type '{of_type}' has no <SpinlockState>");
+                    return Err(Error::input(wrong).hint(
+                        "<SpinlockState> in <Properties> of its <Enum> is Requested, Locked or Unlocked",
+                    ));
                 }
             }))
         })
@@ -194,13 +201,14 @@ impl<'a> Profile<'a> {
             let more = own.children().filter(|node| node.has_tag_name("Properties"));
             let more = more.flat_map(|node| elements(node, "Value")).filter_map(|node| node.text());
             for value in child(own, "Value").into_iter().chain(more.map(str::trim)) {
-                let wrong = || Error::input(format!("'{value}' of type '{of_type}' is no number"));
+                let wrong = || no_number(value, of_type);
                 let step = meaning(name, own)?;
                 if states
                     .insert(number(value).ok_or_else(wrong)?.to_string(), step)
                     .is_some_and(|known| known != step)
                 {
-                    return Err(Error::input(format!("{value} is two states of type '{of_type}'")));
+                    return Err(Error::input(format!("{value} is two states of type '{of_type}'"))
+                        .hint("each <Value> of a type of states stands in one <Enum>"));
                 }
             }
         }
@@ -213,9 +221,10 @@ impl<'a> Profile<'a> {
             let known = values(self.cores, attribute)?;
             let known: Vec<_> = known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
             return match known.is_empty() {
-                true => Err(Error::input(format!(
-                    "no core has an ORTI file with {attribute}, the type of an object"
-                ))),
+                true => {
+                    let wrong = format!("no core has an ORTI file with {attribute}, the type of an object");
+                    Err(Error::input(wrong).hint(ORTI))
+                }
                 false => Ok(known),
             };
         }
@@ -223,12 +232,11 @@ impl<'a> Profile<'a> {
         for own in elements(self.type_named(of_type)?, "Enum") {
             let (name, value) =
                 (child(own, "Name").unwrap_or_default(), child(own, "Value").unwrap_or_default());
-            let wrong = || Error::input(format!("'{value}' of type '{of_type}' is no number"));
+            let wrong = || no_number(value, of_type);
             // Text around a comment is several.
             if name.is_empty() || element(own, "Name").is_some_and(|name| name.children().count() != 1) {
-                return Err(Error::input(format!(
-                    "{value} of type '{of_type}' has no name, or one in pieces"
-                )));
+                let wrong = format!("{value} of type '{of_type}' has no name, or one in pieces");
+                return Err(Error::input(wrong).hint("<Name> of an <Enum> is text, without a comment in it"));
             }
             names.push((name.to_owned(), number(value).ok_or_else(wrong)?));
         }
@@ -254,10 +262,22 @@ impl<'a> Profile<'a> {
 
     fn type_named(&self, name: &str) -> Result<Node<'a, 'a>> {
         let missing = || match name {
-            "" => Error::input("an object does not say its <Type>"),
-            _ => Error::input(format!("there is no <TypeEnum> '{name}'")),
+            "" => Error::input("an object does not say its <Type>").hint(
+                "<Type> names the <TypeEnum> with its values; objects, their states and spinlocks have one",
+            ),
+            _ => {
+                Error::input(format!("there is no <TypeEnum> '{name}'")).hint_near(name, self.types(), |_| {
+                    format!("a <TypeEnum> with <Name>{name}</Name> and its values is to be in the file")
+                })
+            }
         };
         self.type_enum(name).ok_or_else(missing)
+    }
+
+    /// The names of all types.
+    fn types(&self) -> impl Iterator<Item = &'a str> {
+        let types = self.root.descendants().filter(|node| node.has_tag_name("TypeEnum"));
+        types.filter_map(|node| child(node, "Name"))
     }
 
     fn type_enum(&self, name: &str) -> Option<Node<'a, 'a>> {
@@ -293,7 +313,16 @@ fn mask<'a>(node: Node<'a, 'a>, name: &'static str) -> Result<Option<u64>> {
 }
 
 fn as_mask(text: &str) -> Result<u64> {
-    number(text).ok_or_else(|| Error::input(format!("'{text}' is no mask")))
+    number(text).ok_or_else(|| Error::input(format!("'{text}' is no mask")).hint(NUMBERS))
+}
+
+fn no_number(value: &str, of_type: &str) -> Error {
+    Error::input(format!("'{value}' of type '{of_type}' is no number")).hint(NUMBERS)
+}
+
+fn without_exit() -> Error {
+    Error::input("a runnable has no <ExitValue>")
+        .hint("<ExitValue> in <Runnable> is the number that says that a runnable returns")
 }
 
 /// The variable of an expression: `"file.c"#variable` is one of a module.

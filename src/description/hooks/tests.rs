@@ -1,7 +1,9 @@
 //! Hook variables as they are described, and what their words say.
 
 use super::*;
+use crate::description::Description;
 use crate::description::application::{CoreFiles, SetupFile};
+use std::path::Path;
 
 fn setup(variable: HookVariable, ids: &str) -> Result<HookSetup> {
     let core = |name: &str| CoreFiles { name: name.into(), ..CoreFiles::default() };
@@ -158,4 +160,61 @@ fn a_profiler_xml_that_does_not_say_enough_is_refused_with_its_place() {
     );
     assert!(said("<ExitValue>0</ExitValue>", "").contains("no <ExitValue>"));
     assert!(said("lock_trace", "os_trace").contains("described twice"));
+}
+
+#[test]
+fn every_error_of_a_profiler_xml_names_a_next_step() {
+    let step = |text: &str, orti: Option<&str>| {
+        let error = of_xml(text, orti).unwrap_err();
+        assert_eq!(error.hints().len(), 1, "{error}");
+        error.hints()[0].clone()
+    };
+    for text in ["<a>", "<a/>"] {
+        assert!(step(text, None).starts_with("hook_profile of recording.toml names"));
+    }
+    step(XML, None);
+    let with = |from: &str, to: &str| {
+        assert!(XML.contains(from), "{from}");
+        step(&XML.replacen(from, to, 1), Some(ISRS))
+    };
+    assert_eq!(with("<Type>Threads</Type>", "<Type>Thread</Type>"), "did you mean 'Threads'?");
+    for (from, to) in [
+        ("<Type>Threads</Type>", ""),
+        ("<Type>Threads</Type>", "<Type>Elsewhere_or_not</Type>"),
+        ("<Type>Threads</Type>", "<Type>OS:NOWHERE</Type>"),
+        ("<MaskID>0x0000FFFF", "<MaskID>0x0000F0FF"),
+        ("<MaskID>0x0000FFFF", "<MaskID>some"),
+        ("<Value>Running</Value>", "<Value>Going</Value>"),
+        ("<ExitValue>0</ExitValue>", ""),
+        ("<SpinlockState>Locked</SpinlockState>", ""),
+        ("<Name>Fast</Name>", "<Name></Name>"),
+        ("<Name>Fast</Name><Value>0<", "<Name>Fast</Name><Value>x<"),
+        ("<Name>Fast</Name><Value>0<", "<Name>Fast</Name><Value>99999999<"),
+        ("<Name>Control</Name><Value>1<", "<Name>Control</Name><Value>0<"),
+        ("<Value>29</Value>", "<Value>16</Value>"),
+        ("<Value>29</Value>", "<Value>many</Value>"),
+        ("lock_trace", "os_trace"),
+    ] {
+        with(from, to);
+    }
+}
+
+#[test]
+fn a_kind_of_ids_that_say_their_own_is_refused() {
+    let with = |ids: &str| {
+        let text = format!(
+            "os = \"hooks\"\n[[hook_variables]]\nname = \"winidea_os_task\"\nkind = \"isr\"\n{ids}\n"
+        );
+        Description::parse(&text, Path::new("r/recording.toml"))
+    };
+    for ids in ["ids = \"ids.csv\"", "ids = \"orti\""] {
+        let error = with(ids).unwrap_err();
+        assert!(
+            error.to_string().starts_with("r/recording.toml: hook variable 'winidea_os_task'"),
+            "{error}"
+        );
+        assert!(error.hints()[0].contains("leave `kind` out"), "{:?}", error.hints());
+    }
+    // The values of an attribute are of any kind, also where the attribute is that of the published encoding.
+    assert!(with("").is_ok() && with("ids = \"orti:RUNNINGISR2\"").is_ok());
 }
