@@ -15,18 +15,19 @@ const pages = resolve(process.env.BTFDB_PAGES);
 const shots = process.env.BTFDB_SHOTS;
 
 let browser;
-before(async () => {
+function launch(options = {}) {
   const args = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
   ];
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args });
-});
+  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args, ...options });
+}
+before(async () => (browser = await launch()));
 after(() => browser?.close());
 
 /** Opens a page; its troubles are collected, and looked at when it is closed. */
-async function open(name, { hash = "", ...options } = {}) {
-  const context = await browser.newContext({ viewport: { width: 1600, height: 900 }, ...options });
+async function open(name, { hash = "", of = browser, ...options } = {}) {
+  const context = await of.newContext({ viewport: { width: 1600, height: 900 }, ...options });
   const page = await context.newPage();
   const troubles = [];
   // That a canvas is read often is what these tests do, not the page.
@@ -394,6 +395,31 @@ test("a narrow window scrolls, a sharp screen is drawn sharply", async () => {
   assert.ok((await page.evaluate(() => document.getElementById("scroller").scrollTop)) > 0);
   await page.shot("narrow");
   await page.done();
+});
+
+test("an instant is at one place above the rows and in them, where a scroll bar takes room", async () => {
+  // A browser that is driven has none of its own accord.
+  const of = await launch({ ignoreDefaultArgs: ["--hide-scrollbars"] });
+  try {
+    const page = await open("small", { of, viewport: { width: 1000, height: 500 } });
+    const places = () => page.evaluate(() => ["field", "axis", "overview"].map((id) => {
+      const { left, right } = document.getElementById(id).getBoundingClientRect();
+      return [left, right];
+    }));
+    const [field, axis, overview] = await places();
+    const column = await page.evaluate(() => document.getElementById("scroller").getBoundingClientRect().right);
+    assert.ok(column - field[1] >= 5, "there is a scroll bar");
+    assert.deepEqual([axis, overview], [field, field]);
+    await page.shot("scroll bar");
+    await page.setViewportSize({ width: 1400, height: 600 });
+    await frame(page);
+    const wider = await places();
+    assert.ok(wider[0][1] > field[1]);
+    assert.deepEqual(wider.slice(1), [wider[0], wider[0]]);
+    await page.done();
+  } finally {
+    await of.close();
+  }
 });
 
 test("without a script there is a table", async () => {

@@ -56,6 +56,8 @@ class App {
     this.height = scroller.clientHeight;
     field.style.height = `${this.height}px`;
     this.width = field.clientWidth;
+    // As wide as the rows, which a scroll bar takes room from: one instant is at one place in all of them.
+    for (const id of ["axis", "overview"]) byId(id).style.width = `${this.width}px`;
     this.ratio = window.devicePixelRatio || 1;
     this.recolour();
   }
