@@ -46,6 +46,29 @@ impl Values {
         self.column = Some(column);
     }
 
+    /// The value is not known from an instant on, to the next one that is added.
+    pub fn forget(&mut self, at: i64) {
+        if at < self.grid.from() {
+            self.before = None;
+        }
+        let known = self.points.last().map_or(self.before.is_some(), |last| !last.value.is_nan());
+        if at < self.grid.from() || at >= self.grid.to() || !known {
+            return;
+        }
+        let column = self.cursor.column(at);
+        match self.points.last_mut() {
+            Some(last) if self.column == Some(column) && !self.grid.is_exact() => {
+                last.at = last.at.max(at);
+                last.value = f64::NAN;
+            }
+            _ => {
+                let end = f64::NAN;
+                self.points.push(Point { at, value: end, least: end, greatest: end, count: 0 });
+            }
+        }
+        self.column = Some(column);
+    }
+
     /// The curve; `None` if there is no value.
     pub fn finish(mut self, limit: Option<f64>, unit: &str) -> Option<Curve> {
         if let Some((at, value)) = self.before {
@@ -54,5 +77,47 @@ impl Values {
         }
         let curve = Curve { shape: self.shape, points: self.points, limit, unit: unit.to_owned() };
         (!curve.points.is_empty()).then_some(curve)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_any_more_ends() {
+        let of = |grid: Grid| {
+            let mut values = Values::new(grid, Shape::Steps);
+            values.forget(5);
+            values.add(-3, 1.0);
+            for (at, value) in
+                [(10, 2.0), (11, 4.0), (12, f64::NAN), (13, f64::NAN), (60, 5.0), (61, f64::NAN)]
+            {
+                if value.is_nan() { values.forget(at) } else { values.add(at, value) }
+            }
+            let points = values.finish(None, "").unwrap().points;
+            let numbers = |p: &Point| (p.at, format!("{} {} {}", p.value, p.least, p.greatest), p.count);
+            points.iter().map(numbers).collect::<Vec<_>>()
+        };
+        let point = |at, numbers: &str, count| (at, numbers.to_owned(), count);
+        let (first, end) = (point(-3, "1 1 1", 1), |at| point(at, "NaN NaN NaN", 0));
+        assert_eq!(
+            of(Grid::new(0, 100, 100).exact()),
+            [
+                first.clone(),
+                point(10, "2 2 2", 1),
+                point(11, "4 4 4", 1),
+                end(12),
+                point(60, "5 5 5", 1),
+                end(61)
+            ]
+        );
+        // In one column there is one point, which says what was seen, and that it is not known at its end.
+        assert_eq!(of(Grid::new(0, 100, 10)), [first, point(12, "NaN 2 4", 2), point(61, "NaN 5 5", 1)]);
+        let mut before = Values::new(Grid::new(0, 100, 10), Shape::Steps);
+        before.add(-3, 1.0);
+        before.forget(-1);
+        before.forget(7);
+        assert_eq!(before.finish(None, ""), None);
     }
 }

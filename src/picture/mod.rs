@@ -109,6 +109,9 @@ pub struct Row {
     pub marks: Vec<Mark>,
     /// A number over time.
     pub curve: Option<Curve>,
+    /// The cores it is of, by which gaps concern it: of a row of gaps, those that were not recorded. Empty:
+    /// all, or not known.
+    pub cores: Vec<Name>,
 }
 
 impl Row {
@@ -123,7 +126,15 @@ impl Row {
             runs: Vec::new(),
             marks: Vec::new(),
             curve: None,
+            cores: Vec::new(),
         }
+    }
+
+    /// True if nothing is known of this row in the gaps of another one: they have a core in common.
+    pub fn is_blind_in(&self, gaps: &Self) -> bool {
+        self.cores.is_empty()
+            || gaps.cores.is_empty()
+            || self.cores.iter().any(|core| gaps.cores.contains(core))
     }
 }
 
@@ -353,12 +364,12 @@ pub struct Curve {
 pub struct Point {
     /// Its time in ticks; of several, the last. Before the window: the value at its begin.
     pub at: i64,
-    /// The value; of several, the last.
+    /// The value; of several, the last. NaN: it is not known from this time on.
     pub value: f64,
     /// The least of several; `value` if there is one.
     pub least: f64,
     /// The greatest of several; `value` if there is one.
     pub greatest: f64,
-    /// How many values it stands for.
+    /// How many values it stands for; 0 for the end of what is known.
     pub count: u32,
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::around::Found;
+use super::cores::Homes;
+use super::links::Idle;
 use super::natural::natural;
 use super::show::{Rows, Show};
 use super::states::States;
@@ -23,9 +25,10 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     let mut names = Interner::default();
     let mut notes = Vec::new();
 
+    let mut homes = Homes::read(context)?;
     let (mut others, holds) = objects::read(context, &show, &mut names)?;
     if show.has(RowKind::Signal) {
-        others.extend(signals::read(context, &mut names)?);
+        others.extend(signals::read(context, &homes, &mut names)?);
     }
     others.extend(grasp::read(context, &show)?);
     others.retain(|row| chosen(&row.label) || row.label.rsplit(" of ").any(chosen));
@@ -36,6 +39,7 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
         |name: &str, isr: bool| chosen(name) && show.has(if isr { RowKind::Isr } else { RowKind::Task });
     let mut grasp_marks = grasp::grasp_marks(context, &mut names)?;
     let mut rows = Vec::new();
+    let mut idle = Idle::default();
     if with_tasks || with_cores {
         let states = states::read(context, &holds, &wanted, with_cores)?;
         let (marks, rare) = match with_tasks {
@@ -44,6 +48,8 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
         };
         // Names of processes get their ids before any run refers to them.
         rows.extend(cores(&states, &mut names, &chosen, request.rows));
+        idle = Idle::of(&states);
+        homes.see(&states);
         let mut made = processes(states, (marks, rare), &mut grasp_marks.of_task, &wanted, &mut names);
         order(&mut made);
         rows.extend(made);
@@ -54,11 +60,15 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     }
     order(&mut others);
     rows.append(&mut others);
-    rows.extend(objects::gaps(context, &mut names)?);
+    let gaps = objects::gaps(context, &mut names)?;
+    if !gaps.is_empty() {
+        homes.place(&mut rows, &mut names);
+        rows.extend(gaps);
+    }
     rows.extend(grasp_marks.others.filter(|_| entities.is_empty()).map(grasp::messages));
     cap(&mut rows, &mut notes);
 
-    let (links, more) = links::preemptions(&rows, &names);
+    let (links, more) = links::preemptions(&rows, &idle, &names);
     if more {
         notes.push("Preemptions are too many to be drawn as lines.".to_owned());
     }

@@ -4,6 +4,7 @@
 mod around;
 mod assemble;
 mod chart;
+mod cores;
 mod grasp;
 mod instances;
 mod links;

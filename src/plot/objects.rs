@@ -58,11 +58,41 @@ const HOLDS: &str = "
     SELECT semaphore, process, instance, assigned_at, until FROM hold WHERE until >= $from
     ORDER BY assigned_at, semaphore, process, instance";
 
+/// Times at which processes want a semaphore. Who is not seen to get it may have given up, as with a timeout:
+/// it waits until it runs again, asks once more, or ends; to the gap in which it may have got it; or to the
+/// end.
 const WAITS: &str = "
-    SELECT semaphore, process, instance, request_at, coalesce(assigned_at, lost_at, $last) AS until
-    FROM semaphore_wait
-    WHERE recording = $recording AND request_at < $to AND coalesce(assigned_at, lost_at, $last) >= $from
-        AND coalesce(waited, 1) > 0
+    WITH wait AS (
+        SELECT semaphore, process, instance, request_at, coalesce(assigned_at, lost_at) AS known_until,
+            lead(request_at) OVER (PARTITION BY semaphore, process, instance ORDER BY request_at) AS again_at
+        FROM semaphore_wait
+        WHERE recording = $recording AND request_at < $to AND coalesce(waited, 1) > 0
+    ),
+    step AS (
+        SELECT process, instance, request_at AS time, semaphore FROM wait WHERE known_until IS NULL
+        UNION ALL
+        SELECT process, instance, begin_at AS time, CAST(NULL AS VARCHAR) AS semaphore FROM process_state
+        WHERE recording = $recording AND state = 'running' AND begin_at < $to
+            AND process IN (SELECT process FROM wait WHERE known_until IS NULL)
+    ),
+    open AS (
+        SELECT process, instance, time, semaphore,
+            last_value(CASE WHEN semaphore IS NULL THEN time END) IGNORE NULLS OVER (
+                PARTITION BY process, instance ORDER BY time DESC, semaphore IS NULL
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+            ) AS runs_at
+        FROM step
+    ),
+    shown AS (
+        SELECT w.semaphore, w.process, w.instance, w.request_at,
+            coalesce(w.known_until, least(o.runs_at, w.again_at, p.terminate_at, $last)) AS until
+        FROM wait AS w
+        LEFT JOIN open AS o ON w.semaphore = o.semaphore AND w.process = o.process AND w.instance = o.instance
+            AND w.request_at = o.time
+        LEFT JOIN process_instance AS p ON p.recording = $recording AND w.process = p.process
+            AND w.instance = p.instance
+    )
+    SELECT DISTINCT semaphore, process, instance, request_at, until FROM shown WHERE until >= $from
     ORDER BY request_at, semaphore, process, instance";
 
 const SETTINGS: &str = "
@@ -161,12 +191,19 @@ fn stimuli(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
 /// A row for each core with gaps; the empty name is that of the whole recording.
 pub(super) fn gaps(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
     let mut all = Objects::new(context);
+    let mut cores: BTreeMap<String, String> = BTreeMap::new();
     each(context, GAPS, |core, reason, instance, begin, end| {
         let label = if core.is_empty() { "gaps".to_owned() } else { format!("gaps of {core}") };
         let name = Some(names.intern(reason));
         all.of(&label).held.add(Span { begin, end, state: State::Gap, name, instance });
+        cores.insert(label, core.to_owned());
     })?;
-    Ok(all.rows(RowKind::Trace))
+    let mut rows = all.rows(RowKind::Trace);
+    for row in &mut rows {
+        let core = cores.get(&row.label).filter(|core| !core.is_empty());
+        row.cores = core.map(|core| names.intern(core)).into_iter().collect();
+    }
+    Ok(rows)
 }
 
 impl Objects {
@@ -200,7 +237,7 @@ impl Parts {
 }
 
 /// Sorts intervals and joins those that touch.
-fn united(times: &mut Vec<(i64, i64)>) {
+pub(super) fn united(times: &mut Vec<(i64, i64)>) {
     times.sort_unstable();
     times.dedup_by(|next, last| {
         let touches = next.0 <= last.1;

@@ -1,10 +1,12 @@
 //! Signals → rows with their values as steps, and marks where they are written and read. Not other objects.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
+use super::cores::{Homes, Unseen};
 use super::objects::each_row;
 use super::{Context, events_in};
-use crate::btf::Action;
+use crate::btf::{Action, EntityType};
 use crate::error::Result;
 use crate::names::Interner;
 use crate::picture::{Grid, MarkKind, Marks, Row, RowKind, Shape, Values};
@@ -18,11 +20,27 @@ struct Signal {
     marks: Marks,
     /// A value is not a number: there is no curve.
     words: bool,
+    /// When cores that can write it were not recorded, in order of time.
+    unseen: Rc<[(i64, i64)]>,
+    /// How many of them have begun.
+    passed: usize,
+    /// The end of the last of those that have begun.
+    blind_until: i64,
 }
 
-pub(super) fn read(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Row>> {
+/// After a gap in which a core can have written a signal, its value is not known up to the next write. Cores
+/// share memory: those of its control unit can, or all if that is not known.
+pub(super) fn read(context: &Context<'_>, homes: &Homes, names: &mut Interner) -> Result<Vec<Row>> {
     let grid = context.grid;
-    let new = || Signal { values: Values::new(grid, Shape::Steps), marks: Marks::new(grid), words: false };
+    let unseen = Unseen::read(context)?;
+    let new = |name: &str| Signal {
+        values: Values::new(grid, Shape::Steps),
+        marks: Marks::new(grid),
+        words: false,
+        unseen: unseen.of(homes.of_object(EntityType::Signal, name)),
+        passed: 0,
+        blind_until: i64::MIN,
+    };
     let mut all: BTreeMap<String, Signal> = BTreeMap::new();
     let before = Grid::new(context.span.0, grid.from(), 1);
     if grid.from() > context.span.0 && events_in(context.session, &context.recording, before)? <= MAX_BEFORE {
@@ -33,7 +51,8 @@ pub(super) fn read(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Ro
         each_row(context, sql, |([target, note], time): &([Texts; 2], Integers), row| {
             let (Some(target), Some(note)) = (target.get(row), note.get(row)) else { return };
             if let (Some(value), Some(at)) = (number(note), time.get(row)) {
-                all.entry(target.to_owned()).or_insert_with(new).values.add(at, value);
+                let signal = all.entry(target.to_owned()).or_insert_with(|| new(target));
+                signal.write(at, value);
             }
         })?;
     }
@@ -43,7 +62,7 @@ pub(super) fn read(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Ro
         ORDER BY time, seq";
     each_row(context, sql, |(time, [target, action, note]): &(Integers, [Texts; 3]), row| {
         let (Some(at), Some(target)) = (time.get(row), target.get(row)) else { return };
-        let signal = all.entry(target.to_owned()).or_insert_with(new);
+        let signal = all.entry(target.to_owned()).or_insert_with(|| new(target));
         let note = note.get(row).filter(|note| !note.is_empty());
         if action.get(row).and_then(Action::parse_tolerant) == Some(Action::Read) {
             signal.marks.add(at, MarkKind::Read, None);
@@ -51,7 +70,7 @@ pub(super) fn read(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Ro
         }
         signal.marks.add(at, MarkKind::Write, note.map(|note| names.intern(note)));
         match note.map(number) {
-            Some(Some(value)) => signal.values.add(at, value),
+            Some(Some(value)) => signal.write(at, value),
             Some(None) => signal.words = true,
             None => {}
         }
@@ -60,7 +79,25 @@ pub(super) fn read(context: &Context<'_>, names: &mut Interner) -> Result<Vec<Ro
 }
 
 impl Signal {
-    fn row(self, name: &str) -> Row {
+    fn write(&mut self, at: i64, value: f64) {
+        self.pass(at);
+        // Another core can write after it, unseen.
+        if at >= self.blind_until {
+            self.values.add(at, value);
+        }
+    }
+
+    /// Forgets the value where a gap begins before an instant.
+    fn pass(&mut self, at: i64) {
+        while let Some((begin, end)) = self.unseen.get(self.passed).copied().filter(|gap| gap.0 < at) {
+            self.passed += 1;
+            self.values.forget(begin);
+            self.blind_until = end;
+        }
+    }
+
+    fn row(mut self, name: &str) -> Row {
+        self.pass(i64::MAX);
         let curve = if self.words { None } else { self.values.finish(None, "") };
         Row { marks: self.marks.finish(), curve, ..Row::new(RowKind::Signal, name) }
     }

@@ -30,12 +30,18 @@ pub(super) struct States {
     pub of_process: Vec<Option<Runs>>,
     /// One for each core.
     pub of_core: Vec<Option<Runs>>,
+    /// When a core has an idle task on it.
+    pub idle_on: Vec<Option<Runs>>,
+    /// On which of the cores each process was seen, by its place in `of_process`.
+    pub seen_on: Vec<Vec<bool>>,
 }
 
 /// The results of a thread.
 struct Worker {
     of_process: Vec<Option<Runs>>,
     of_core: Vec<Option<Runs>>,
+    idle_on: Vec<Option<Runs>>,
+    seen_on: Vec<Vec<bool>>,
 }
 
 /// Reads the states of a window: of the processes that `wanted` selects (its second argument is true for an
@@ -67,7 +73,12 @@ pub(super) fn read(
     let shown: Vec<[bool; 2]> =
         processes.iter().map(|name| [wanted(name, false), wanted(name, true)]).collect();
     let many_cores = cores.len() > 1;
-    let new = || Worker { of_process: vec![None; 2 * processes.len()], of_core: vec![None; cores.len()] };
+    let new = || Worker {
+        of_process: vec![None; 2 * processes.len()],
+        of_core: vec![None; cores.len()],
+        idle_on: vec![None; cores.len()],
+        seen_on: vec![Vec::new(); 2 * processes.len()],
+    };
     let add = |worker: &mut Worker, batch: &RecordBatch| -> Result<()> {
         let rows = StateRows::of(batch)?;
         let process = rows.process.translate(|name| index(&processes, name));
@@ -85,10 +96,11 @@ pub(super) fn read(
             let isr = isr.get(row).unwrap_or(false);
             let span = Span { begin, end, state, name: None, instance };
             // A core with an idle task on it is idle.
+            let idle = rows.idle.value(row);
+            let of_core = if idle { &mut worker.idle_on } else { &mut worker.of_core };
             if with_cores
                 && state.is_occupied()
-                && !rows.idle.value(row)
-                && let Some(runs) = core.and_then(|core| worker.of_core.get_mut(core as usize))
+                && let Some(runs) = core.and_then(|core| of_core.get_mut(core as usize))
             {
                 let runs = runs.get_or_insert_with(|| Runs::new(grid));
                 in_parts(Span { name: Some(process), ..span }, held[process as usize], |s| runs.add(s));
@@ -98,6 +110,9 @@ pub(super) fn read(
                 && let Some(runs) = worker.of_process.get_mut(slot)
             {
                 let runs = runs.get_or_insert_with(|| Runs::new(grid));
+                if let Some(core) = core {
+                    see(&mut worker.seen_on[slot], core as usize);
+                }
                 let name = core.filter(|_| many_cores);
                 in_parts(Span { name, ..span }, held[process as usize], |s| runs.add(s));
             }
@@ -108,9 +123,22 @@ pub(super) fn read(
     for worker in context.session.scanner().scan(&scan, new, add)? {
         join_each(&mut all.of_process, worker.of_process, Runs::join);
         join_each(&mut all.of_core, worker.of_core, Runs::join);
+        join_each(&mut all.idle_on, worker.idle_on, Runs::join);
+        for (all, seen) in all.seen_on.iter_mut().zip(worker.seen_on) {
+            (0..).zip(seen).filter(|(_, seen)| *seen).for_each(|(core, _)| see(all, core));
+        }
     }
-    let Worker { of_process, of_core } = all;
-    Ok(States { processes, cores, of_process, of_core })
+    let Worker { of_process, of_core, idle_on, seen_on } = all;
+    Ok(States { processes, cores, of_process, of_core, idle_on, seen_on })
+}
+
+fn see(seen: &mut Vec<bool>, core: usize) {
+    if seen.len() <= core {
+        seen.resize(core + 1, false);
+    }
+    if let Some(seen) = seen.get_mut(core) {
+        *seen = true;
+    }
 }
 
 fn index(names: &[String], name: &str) -> Option<u32> {

@@ -3,6 +3,10 @@
 use super::*;
 use crate::engine::tests::fixture;
 use crate::picture::{Mark, MarkKind, Picture, Row, RowKind, Run, State};
+use crate::schema::{
+    BtfEventRow, BtfEventRows, EcuEntityRow, EcuEntityRows, ProcessStateRow, ProcessStateRows, RecordingRow,
+    RecordingRows,
+};
 
 fn request() -> Request {
     Request { columns: 400, ..Request::default() }
@@ -190,4 +194,250 @@ fn charts_have_a_panel_for_each_entity() {
     {
         assert_eq!(of(form, metrics, None).unwrap_err().kind(), ErrorKind::Usage, "{form:?}");
     }
+}
+
+/// A recording from 0 to 1000 of signals that are written, of processes with states, and with gaps.
+#[derive(Default)]
+struct Made<'a> {
+    /// Time, signal and value.
+    writes: &'a [(i64, &'a str, &'a str)],
+    /// Time, process and what it does with semaphore `L`.
+    locks: &'a [(i64, &'a str, &'a str)],
+    /// Process, core, state, begin and end; `Idle` is an idle task.
+    states: &'a [(&'a str, &'a str, &'a str, i64, i64)],
+    gaps: &'a [(Option<&'a str>, i64, i64)],
+    /// Control unit, type and name.
+    units: &'a [(&'a str, &'a str, &'a str)],
+}
+
+impl Made<'_> {
+    fn drawn(&self, window: (i64, i64), request: Request) -> Picture {
+        let dir = tempfile::TempDir::new().unwrap();
+        let mut tx = fixture::begin(&dir.path().join("db"));
+        tx.set_recording("r", Some(0), Some(1000)).unwrap();
+        let mut rows = RecordingRows::new();
+        rows.push(RecordingRow {
+            os: None,
+            time_scale: "ns".into(),
+            begin_at: Some(0),
+            end_at: Some(1000),
+            creator: None,
+            created: None,
+            tick: None,
+            sources: 0,
+            software_events: 0,
+            btf_events: 0,
+            gaps: 0,
+            diagnostics: 0,
+        });
+        fixture::put(&mut tx, tables::RECORDING, "r", None, &rows.take_batch().unwrap());
+        let mut rows = BtfEventRows::new();
+        for (seq, (time, signal, value)) in self.writes.iter().enumerate() {
+            rows.push(BtfEventRow {
+                time: *time,
+                seq: seq as i64,
+                source: "T".into(),
+                source_instance: Some(0),
+                target_type: "SIG".into(),
+                target: (*signal).into(),
+                target_instance: Some(0),
+                action: "write".into(),
+                note: Some((*value).into()),
+            });
+        }
+        for (seq, (time, process, action)) in (1000..).zip(self.locks) {
+            rows.push(BtfEventRow {
+                time: *time,
+                seq,
+                source: (*process).into(),
+                source_instance: Some(0),
+                target_type: "SEM".into(),
+                target: "L".into(),
+                target_instance: Some(0),
+                action: (*action).into(),
+                note: None,
+            });
+        }
+        if !self.writes.is_empty() || !self.locks.is_empty() {
+            fixture::put(&mut tx, tables::BTF_EVENT, "r", None, &rows.take_batch().unwrap());
+        }
+        let mut rows = ProcessStateRows::new();
+        for (process, core, state, begin_at, end_at) in self.states.iter().copied() {
+            rows.push(ProcessStateRow {
+                process: process.into(),
+                r#type: if process.starts_with('I') && process != "Idle" { "I" } else { "T" }.into(),
+                instance: 0,
+                core: Some(core.into()),
+                state: state.into(),
+                begin_at,
+                end_at,
+                idle: process == "Idle",
+            });
+        }
+        if !self.states.is_empty() {
+            fixture::put(&mut tx, tables::PROCESS_STATE, "r", None, &rows.take_batch().unwrap());
+        }
+        for (core, begin, end) in self.gaps {
+            fixture::put(&mut tx, tables::GAP, "r", None, &fixture::gap(*core, *begin, *end));
+        }
+        let mut rows = EcuEntityRows::new();
+        for (unit, ty, entity) in self.units {
+            rows.push(EcuEntityRow {
+                ecu: (*unit).into(),
+                r#type: (*ty).into(),
+                entity: (*entity).into(),
+                original: (*entity).into(),
+            });
+        }
+        if !self.units.is_empty() {
+            fixture::put(&mut tx, tables::ECU_ENTITY, "r", None, &rows.take_batch().unwrap());
+        }
+        tx.commit().unwrap();
+        let session = fixture::open(dir.path());
+        let mut request = request;
+        (request.selection.from, request.selection.to) = (Some(window.0), Some(window.1));
+        plot(&session, &request).unwrap()
+    }
+}
+
+fn exactly() -> Request {
+    Request { exact_up_to: 1000, ..request() }
+}
+
+#[test]
+fn a_gap_concerns_the_rows_of_its_cores() {
+    let made = Made {
+        writes: &[(50, "here", "1"), (60, "there", "1"), (70, "somewhere", "1")],
+        states: &[
+            ("A", "X0", "running", 0, 100),
+            ("B", "X1", "running", 0, 100),
+            ("C", "Y0", "running", 0, 100),
+            ("B", "X0", "running", 300, 400),
+        ],
+        gaps: &[(Some("X0"), 150, 200)],
+        units: &[
+            ("X", "C", "X0"),
+            ("X", "C", "X1"),
+            ("Y", "C", "Y0"),
+            ("X", "SIG", "here"),
+            ("Y", "SIG", "there"),
+        ],
+        ..Made::default()
+    };
+    let blind = |made: &Made<'_>, to: i64| {
+        let picture = made.drawn((0, to), exactly());
+        let gaps = picture.rows.iter().find(|row| row.kind == RowKind::Trace).unwrap();
+        let blind = picture.rows.iter().filter(|row| row.is_blind_in(gaps));
+        blind.map(|row| row.id.clone()).collect::<Vec<_>>().join(" ")
+    };
+    let one = "core:X0 task:A signal:here signal:somewhere trace:gaps of X0";
+    assert_eq!(blind(&made, 250), one);
+    // What runs on several cores of the window is of all of them.
+    assert_eq!(blind(&made, 350), one.replace("task:A", "task:A task:B"));
+    let all = Made { gaps: &[(None, 150, 200)], ..made };
+    assert!(blind(&all, 250).starts_with("core:X0 core:X1 core:Y0 task:A task:B task:C signal:here"));
+}
+
+#[test]
+fn a_signal_is_not_known_after_a_gap() {
+    let made = Made {
+        writes: &[(10, "S", "1"), (10, "of_y", "1"), (120, "S", "2"), (250, "S", "3"), (500, "S", "4")],
+        gaps: &[(Some("X0"), 100, 200), (Some("X1"), 500, 600), (Some("X1"), 550, 700)],
+        units: &[("X", "C", "X0"), ("X", "C", "X1"), ("Y", "C", "Y0"), ("Y", "SIG", "of_y")],
+        ..Made::default()
+    };
+    let values = |picture: &Picture, signal: &str| {
+        let points = &row(picture, &format!("signal:{signal}")).curve.as_ref().unwrap().points;
+        points.iter().map(|p| (p.at, p.value.to_string())).collect::<Vec<_>>()
+    };
+    let of = |points: &[(i64, &str)]| {
+        points.iter().map(|(at, text)| (*at, (*text).to_owned())).collect::<Vec<_>>()
+    };
+    let whole = made.drawn((0, 1000), exactly());
+    // What is written in a gap can be written once more there, unseen.
+    let known = [(10, "1"), (100, "NaN"), (250, "3"), (500, "4"), (500, "NaN")];
+    assert_eq!(values(&whole, "S"), of(&known));
+    assert_eq!(marks(row(&whole, "signal:S"), MarkKind::Write), [10, 120, 250, 500]);
+    assert_eq!(values(&whole, "of_y"), of(&[(10, "1")]));
+    // The value at the begin of a window is that of the last write, if no gap follows.
+    let later = made.drawn((300, 600), exactly());
+    assert_eq!(values(&later, "S"), of(&[(250, "3"), (500, "4"), (500, "NaN")]));
+    let after = made.drawn((710, 1000), exactly());
+    assert!(row(&after, "signal:S").curve.is_none());
+    let within = made.drawn((150, 300), Request { columns: 10, ..request() });
+    assert_eq!(values(&within, "S"), of(&[(250, "3")]));
+    assert_eq!(values(&within, "of_y"), of(&[(10, "1")]));
+}
+
+#[test]
+fn who_runs_again_waits_for_no_semaphore_any_more() {
+    let made = Made {
+        locks: &[
+            (10, "A", "requestsemaphore"),
+            (10, "A", "waiting"),
+            (20, "B", "requestsemaphore"),
+            (20, "B", "waiting"),
+            (50, "A", "requestsemaphore"),
+            (52, "A", "assigned"),
+            (60, "A", "requestsemaphore"),
+            (70, "A", "requestsemaphore"),
+            (70, "A", "waiting"),
+        ],
+        states: &[
+            ("A", "C", "running", 0, 12),
+            ("A", "C", "waiting", 12, 40),
+            ("A", "C", "ready", 40, 45),
+            ("A", "C", "running", 45, 72),
+            ("A", "C", "waiting", 72, 1000),
+            ("B", "C", "running", 15, 22),
+            ("B", "C", "waiting", 22, 1000),
+        ],
+        ..Made::default()
+    };
+    let wanted = |window| {
+        let picture = made.drawn(window, exactly());
+        let runs = exact_runs(row(&picture, "semaphore:L"));
+        let runs = runs.into_iter().filter(|run| run.0 == State::Wanted);
+        runs.map(|run| (run.1, run.2)).collect::<Vec<_>>()
+    };
+    // A gives up once, and waits once more at the end, as B does; nothing says when it gave up in between.
+    assert_eq!(wanted((0, 1001)), [(10, 45), (20, 1000), (50, 52), (60, 70), (70, 1000)]);
+    assert_eq!(wanted((500, 600)), [(20, 1000), (70, 1000)]);
+}
+
+#[test]
+fn a_preemption_may_take_the_kernel_some_time() {
+    let lines = |states: &[(&str, &str, &str, i64, i64)], gaps: &[(Option<&str>, i64, i64)]| {
+        let made = Made { states, gaps, ..Made::default() };
+        let picture = made.drawn((0, 1000), Request { rows: Rows::Both, ..exactly() });
+        let label = |row: usize| picture.rows[row].label.clone();
+        let line = |l: &crate::picture::Link| (label(l.from_row), l.from_at, label(l.to_row), l.to_at);
+        picture.links.iter().map(line).collect::<Vec<_>>()
+    };
+    let made = [
+        ("A", "C", "running", 0, 100),
+        ("A", "C", "ready", 100, 200),
+        ("B", "C", "active", 90, 107),
+        ("B", "C", "running", 107, 180),
+        ("A", "C", "running", 200, 300),
+    ];
+    let of = |from: &str, at: i64, to: &str, then: i64| (from.to_owned(), at, to.to_owned(), then);
+    assert_eq!(lines(&made, &[]), [of("A", 100, "B", 107)]);
+    let with = |at: usize, state: (&'static str, &'static str, &'static str, i64, i64)| {
+        let mut other = made.to_vec();
+        other[at] = state;
+        lines(&other, &[])
+    };
+    assert_eq!(with(2, ("B", "C", "active", 103, 107)), [], "it was not the reason");
+    assert_eq!(with(1, ("A", "C", "ready", 100, 105)), [], "it was not ready all the time");
+    let isr = [made[0], made[1], ("ISR", "C", "running", 107, 180), made[4]];
+    assert_eq!(lines(&isr, &[]), [of("A", 100, "ISR", 107)]);
+    let mut idle = made.to_vec();
+    idle.push(("Idle", "C", "running", 102, 105));
+    assert_eq!(lines(&idle, &[]), [], "the core was idle");
+    assert_eq!(lines(&made, &[(Some("C"), 101, 106)]), [], "something else can have run");
+    assert_eq!(lines(&made, &[(Some("D"), 101, 106)]), [of("A", 100, "B", 107)]);
+    let mut other = made.to_vec();
+    other.push(("Z", "C", "running", 101, 104));
+    assert_eq!(lines(&other, &[]), [of("A", 100, "Z", 101)], "what runs next is what counts");
 }

@@ -241,8 +241,8 @@ impl Encoder<'_> {
         for point in &curve.points {
             self.unsigned(point.count.into())?;
         }
-        // A point for one value has no range, and a count of 1.
-        for point in curve.points.iter().filter(|point| point.count != 1) {
+        // A point for one value has no range, and a count of 1; what is not known any more may have been.
+        for point in curve.points.iter().filter(|point| point.count != 1 || point.value.is_nan()) {
             if whole {
                 self.signed(point.least as i64 - point.value as i64)?;
                 self.signed(point.greatest as i64 - point.value as i64)?;

@@ -176,7 +176,8 @@ impl Decoder {
             _ => Some(Shape::Lines),
         };
         let curve = shape.map(|shape| self.curve(shape));
-        Row { id, label, kind, parent, tracks, runs, marks, curve }
+        // The page draws gaps in rows of their own.
+        Row { id, label, kind, parent, tracks, runs, marks, curve, cores: Vec::new() }
     }
 
     fn runs(&mut self, names: usize) -> Vec<Run> {
@@ -274,7 +275,7 @@ impl Decoder {
         for point in &mut points {
             point.count = u32::try_from(self.unsigned()).unwrap();
         }
-        for point in points.iter_mut().filter(|point| point.count != 1) {
+        for point in points.iter_mut().filter(|point| point.count != 1 || point.value.is_nan()) {
             let mut next = || if whole { point.value + self.signed() as f64 } else { self.float() };
             (point.least, point.greatest) = (next(), next());
         }
@@ -382,6 +383,7 @@ fn picture() -> impl Strategy<Value = Picture> {
             runs,
             marks,
             curve,
+            cores: Vec::new(),
         });
         let link = (select(&LINKS[..]), 0..9usize, 0..9usize, -FAR >> 1..FAR >> 1, length()).prop_map(
             move |(kind, from_row, to_row, at, length)| Link {
@@ -479,11 +481,27 @@ fn what_is_too_far_away_is_as_far_as_can_be_represented() {
         runs: vec![run, Run { end: -5, begin: 5, ..run }],
         marks: vec![Mark { at: i64::MAX, last: i64::MAX, kind: MarkKind::Deadline, name: None, count: 1 }],
         curve: None,
+        cores: Vec::new(),
     };
     let read = decode(&page(&Picture { rows: vec![row], ..empty() }));
     let runs: Vec<_> = read.rows[0].runs.iter().map(|run| (run.begin, run.end)).collect();
     assert_eq!(runs, [(-FAR, FAR), (5, 5)], "none ends before it begins");
     assert_eq!(read.rows[0].marks[0].at, FAR);
+}
+
+#[test]
+fn a_value_that_is_not_known_any_more_keeps_what_was_seen_of_it() {
+    let point = |at, value: f64, count| Point { at, value, least: value, greatest: value, count };
+    let points = vec![
+        point(1, 2.0, 1),
+        point(3, f64::NAN, 0),
+        Point { value: f64::NAN, ..point(5, 4.0, 1) },
+        Point { least: -1.0, greatest: 7.0, ..point(8, f64::NAN, 3) },
+    ];
+    let curve = Curve { shape: Shape::Steps, points, limit: None, unit: String::new() };
+    let row = Row { curve: Some(curve.clone()), ..Row::new(RowKind::Signal, "S") };
+    let read = decode(&page(&Picture { rows: vec![row], ..empty() }));
+    assert_eq!(format!("{:?}", read.rows[0].curve), format!("{:?}", Some(curve)));
 }
 
 #[test]

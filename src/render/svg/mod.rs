@@ -135,8 +135,8 @@ fn document(
     out
 }
 
-/// Gaps of a recording are hatched over all of its rows, and so is what lies before its begin or after its
-/// end.
+/// Gaps of a recording are hatched over the rows of their cores, or over all rows; what lies before its begin
+/// or after its end is over all of them.
 fn gaps(picture: &Picture, layout: &Layout, across: sheet::Across, bottom: i64, sheet: &mut Sheet) {
     for (first, end) in picture.sections() {
         let top_of = |row: usize| layout.places.get(row).map(|place| place.top);
@@ -144,12 +144,28 @@ fn gaps(picture: &Picture, layout: &Layout, across: sheet::Across, bottom: i64, 
         let below = heading.and(layout.places.get(first)).map(|place| place.bottom);
         let top = below.unwrap_or(layout.top + 2 * PX);
         let end_y = top_of(end).unwrap_or(bottom);
-        let rows = picture.rows.get(first..end).unwrap_or_default().iter();
-        let rows = rows.filter(|row| matches!(row.kind, RowKind::Trace | RowKind::Recording));
-        for run in rows.flat_map(|row| &row.runs) {
-            let (x, end_x) = (across.x(run.begin), across.x(run.end));
-            let band = [x, top, (end_x - x).max(PX), end_y - top];
-            sheet.rect("gap", band, " style='stroke:none' opacity='.35'", "");
+        let rows = picture.rows.get(first..end).unwrap_or_default();
+        let of_gaps = rows.iter().filter(|row| matches!(row.kind, RowKind::Trace | RowKind::Recording));
+        for gaps in of_gaps.filter(|row| !row.runs.is_empty()) {
+            // Rows that follow each other have one band, with the headings between them.
+            let blind = |at: usize| rows.get(at).is_some_and(|row| row.is_blind_in(gaps));
+            let mut bands: Vec<(i64, i64)> = Vec::new();
+            let begin = usize::from(below.is_some());
+            for at in (begin..rows.len()).filter(|at| blind(*at)) {
+                let Some(place) = layout.places.get(first + at) else { continue };
+                let under = if at + 1 == rows.len() { end_y } else { place.bottom + 3 * PX };
+                match bands.last_mut() {
+                    Some(last) if at > begin && blind(at - 1) => last.1 = under,
+                    _ => bands.push((if at == begin { top } else { place.top + PX }, under)),
+                }
+            }
+            for run in &gaps.runs {
+                let (x, end_x) = (across.x(run.begin), across.x(run.end));
+                for (above, under) in &bands {
+                    let band = [x, *above, (end_x - x).max(PX), under - above];
+                    sheet.rect("gap", band, " style='stroke:none' opacity='.35'", "");
+                }
+            }
         }
     }
 }

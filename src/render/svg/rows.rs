@@ -271,6 +271,13 @@ impl Pen<'_> {
         let mut last: Option<f64> = None;
         for point in &curve.points {
             let (x, at) = (px(self.across.x(point.at)), |value| px(y(value)));
+            if point.least.is_nan() {
+                // It is not known from here on.
+                if last.take().is_some() {
+                    let _ = write!(d, "H{x}");
+                }
+                continue;
+            }
             // The first of several values is unknown: taken to be the extreme farther away from the last one.
             let first = if point.value == point.greatest { point.least } else { point.greatest };
             let _ = match (last, curve.shape) {
@@ -280,11 +287,13 @@ impl Pen<'_> {
             };
             if point.count > 1 {
                 let _ = write!(d, "V{}V{}", at(point.least), at(point.greatest));
-                let _ = write!(d, "V{}", at(point.value));
             }
-            last = Some(point.value);
+            last = Some(point.value).filter(|value| !value.is_nan());
+            if let Some(value) = last.filter(|_| point.count > 1) {
+                let _ = write!(d, "V{}", at(value));
+            }
         }
-        if curve.shape == Shape::Steps {
+        if curve.shape == Shape::Steps && last.is_some() {
             let _ = write!(d, "H{}", px(self.across.right()));
         }
         if curve.shape == Shape::Lines
@@ -319,7 +328,8 @@ impl Pen<'_> {
             let (x, end) = (self.across.x(point.at), self.across.x(end));
             let words =
                 format!("{}{}{}", point.value, if curve.unit.is_empty() { "" } else { " " }, curve.unit);
-            if curve.shape == Shape::Steps && text::width(&words, 8 * PX) + 5 * PX <= end - x {
+            let known = curve.shape == Shape::Steps && !point.value.is_nan();
+            if known && text::width(&words, 8 * PX) + 5 * PX <= end - x {
                 let line = y(point.value);
                 // Below the line if there is no room above it.
                 let base = if line - place.tracks < 10 * PX { line + 9 * PX } else { line - 2 * PX };

@@ -17,7 +17,17 @@ fn row(kind: RowKind, label: &str, spans: &[(i64, i64, State)], columns: u32) ->
     let mut runs = runs.finish();
     let tracks = spread(&mut runs);
     let id = format!("{}:{label}", kind.as_str());
-    Row { id, label: label.into(), kind, parent: None, tracks, runs, marks: Vec::new(), curve: None }
+    Row {
+        id,
+        label: label.into(),
+        kind,
+        parent: None,
+        tracks,
+        runs,
+        marks: Vec::new(),
+        curve: None,
+        cores: Vec::new(),
+    }
 }
 
 fn picture(rows: Vec<Row>) -> Picture {
@@ -161,6 +171,7 @@ fn a_picture_of_much_is_small() {
                 runs,
                 marks: Vec::new(),
                 curve: None,
+                cores: Vec::new(),
             }
         })
         .collect();
@@ -249,4 +260,57 @@ fn the_title_of_the_axis_is_clear_of_its_labels() {
             assert!(begin > 0.0, "{from} to {to}, {width}, {label}");
         }
     }
+}
+
+#[test]
+fn gaps_are_hatched_over_the_rows_of_their_cores() {
+    let gaps = |core: &[u32]| {
+        let gaps = Row { cores: core.to_vec(), ..row(RowKind::Trace, "gaps", &[(40, 60, State::Gap)], 10) };
+        let of = |name: &str, core: u32| Row {
+            cores: vec![core],
+            ..row(RowKind::Task, name, &[(0, 90, State::Ready)], 10)
+        };
+        let anywhere = row(RowKind::Signal, "S", &[], 10);
+        let rows = vec![of("A", 0), of("B", 0), of("C", 1), of("D", 0), anywhere, gaps];
+        let svg = drawn(&picture(rows), &DrawingOptions::default());
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let bands = document.descendants().filter(|n| n.attribute("opacity") == Some(".35"));
+        let number =
+            |n: &roxmltree::Node<'_, '_>, name: &str| n.attribute(name).unwrap().parse::<f64>().unwrap();
+        let bands: Vec<(f64, f64)> =
+            bands.map(|n| (number(&n, "y"), number(&n, "y") + number(&n, "height"))).collect();
+        // Which rows a band goes over: the base lines of rows have their heights.
+        let mut lines = Vec::new();
+        for row in document.descendants().filter(|n| n.has_attribute("data-row")) {
+            let line = row.children().find(|n| n.attribute("class") == Some("f")).unwrap();
+            let (_, y) = line.attribute("d").unwrap().split_once(' ').unwrap();
+            lines.push(y.split('H').next().unwrap().parse::<f64>().unwrap());
+        }
+        let over = |band: &(f64, f64)| lines.iter().filter(|y| band.0 < **y && **y <= band.1).count();
+        bands.iter().map(over).collect::<Vec<_>>()
+    };
+    assert_eq!(gaps(&[]), [6]);
+    assert_eq!(gaps(&[0]), [2, 3], "A and B; D, S, and the row of the gaps");
+    assert_eq!(gaps(&[1]), [1, 2], "C; S, and the row of the gaps");
+    assert_eq!(gaps(&[0, 1]), [6]);
+}
+
+#[test]
+fn a_curve_ends_where_its_value_is_not_known() {
+    let point = |at, value: f64, count| Point { at, value, least: value, greatest: value, count };
+    let points = vec![
+        point(100, 1.0, 1),
+        point(300, 2.0, 1),
+        point(400, f64::NAN, 0),
+        point(600, 3.0, 1),
+        Point { value: f64::NAN, ..point(800, 1.0, 1) },
+    ];
+    let curve = Curve { shape: Shape::Steps, points, limit: None, unit: String::new() };
+    let of = Row { curve: Some(curve), ..row(RowKind::Signal, "S", &[], 10) };
+    let svg = drawn(&picture(vec![of]), &DrawingOptions::default());
+    assert!(!svg.contains("NaN"), "{svg}");
+    let path = svg.split("<path class='c' d='").nth(1).unwrap().split('\'').next().unwrap();
+    let commands: String = path.chars().filter(|c| c.is_ascii_alphabetic()).collect();
+    // Two steps and their end; one step and what was seen last.
+    assert_eq!(commands, "MHVHMHV", "{path}");
 }

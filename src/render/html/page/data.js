@@ -211,6 +211,7 @@ function decodeMarks(r) {
   return marks;
 }
 
+/** A value that is no number says that it is not known from there on. */
 function decodeCurve(r, shape) {
   const curve = { steps: shape === 1, unit: r.text(), limit: r.unsigned() ? r.float() : null };
   const n = r.unsigned();
@@ -223,7 +224,7 @@ function decodeCurve(r, shape) {
   for (let i = 0; i < n; i++) curve.value[i] = value = whole ? value + r.signed() : r.float();
   for (let i = 0; i < n; i++) curve.count[i] = r.unsigned();
   for (let i = 0; i < n; i++) {
-    const single = curve.count[i] === 1;
+    const single = curve.count[i] === 1 && !Number.isNaN(curve.value[i]);
     curve.least[i] = single ? curve.value[i] : whole ? curve.value[i] + r.signed() : r.float();
     curve.greatest[i] = single ? curve.value[i] : whole ? curve.value[i] + r.signed() : r.float();
   }

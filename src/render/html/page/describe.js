@@ -79,12 +79,12 @@ function describe(app, item) {
   if (item.type === "point") {
     const { curve } = row;
     const i = item.index;
-    const shown = (value) => `${Number(value.toPrecision(15))} ${curve.unit}`.trim();
+    const shown = (value) => (Number.isNaN(value) ? "not known" : `${Number(value.toPrecision(15))} ${curve.unit}`.trim());
     facts.push(["Value", shown(curve.value[i])]);
     instant("At", curve.at[i]);
     if (curve.steps && i + 1 < curve.n) length("Holds for", curve.at[i + 1] - curve.at[i]);
     if (curve.limit !== null) facts.push(["Limit", shown(curve.limit)]);
-    if (curve.count[i] > 1) {
+    if (curve.count[i] > 1 || (curve.count[i] && Number.isNaN(curve.value[i]))) {
       facts.push(["Stands for", plural(curve.count[i], "value")]);
       facts.push(["Least", shown(curve.least[i])], ["Greatest", shown(curve.greatest[i])]);
     }

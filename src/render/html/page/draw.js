@@ -359,22 +359,23 @@ function drawCurve(field, place, top) {
   c.beginPath();
   c.rect(0, high - 3, width, low - high + 6);
   c.clip();
+  // Where the value is not known there is no line.
+  const pieces = [];
+  let open = null;
+  for (const [x, height] of path) {
+    if (open && curve.steps) open.push([x, open.at(-1)[1]]);
+    if (Number.isNaN(height)) open = null;
+    else if (open) open.push([x, height]);
+    else pieces.push((open = [[x, height]]));
+  }
+  if (open && curve.steps) open.push([Math.max(width, open.at(-1)[0]) + 2, open.at(-1)[1]]);
   const trace = () => {
-    path.forEach(([x, height], k) => {
-      if (k === 0) c.moveTo(x, height);
-      else {
-        if (curve.steps) c.lineTo(x, path[k - 1][1]);
-        c.lineTo(x, height);
-      }
-    });
-    if (curve.steps && path.length) c.lineTo(Math.max(width, path.at(-1)[0]) + 2, path.at(-1)[1]);
+    for (const piece of pieces) piece.forEach(([x, height], k) => (k ? c.lineTo(x, height) : c.moveTo(x, height)));
   };
-  c.beginPath();
-  trace();
-  const end = curve.steps ? Math.max(width, path.at(-1)[0]) + 2 : path.at(-1)[0];
-  c.lineTo(end, y(levels.bottom < 0 ? 0 : levels.bottom));
-  c.lineTo(path[0][0], y(levels.bottom < 0 ? 0 : levels.bottom));
+  const base = y(levels.bottom < 0 ? 0 : levels.bottom);
   c.fillStyle = palette.signalArea;
+  c.beginPath();
+  for (const piece of pieces) [[piece[0][0], base], ...piece, [piece.at(-1)[0], base]].forEach(([x, height], k) => (k ? c.lineTo(x, height) : c.moveTo(x, height)));
   c.fill();
   c.beginPath();
   trace();

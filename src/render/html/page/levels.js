@@ -179,6 +179,7 @@ class CurveLevels {
     this.least = new Float64Array(blocks).fill(Infinity);
     this.greatest = new Float64Array(blocks).fill(-Infinity);
     for (let i = 0; i < curve.n; i++) {
+      if (Number.isNaN(curve.least[i])) continue;
       this.least[i >> 3] = Math.min(this.least[i >> 3], curve.least[i]);
       this.greatest[i >> 3] = Math.max(this.greatest[i >> 3], curve.greatest[i]);
     }
@@ -196,8 +197,10 @@ class CurveLevels {
         greatest = Math.max(greatest, this.greatest[i >> 3]);
         i += BLOCK;
       } else {
-        least = Math.min(least, this.curve.least[i]);
-        greatest = Math.max(greatest, this.curve.greatest[i]);
+        if (!Number.isNaN(this.curve.least[i])) {
+          least = Math.min(least, this.curve.least[i]);
+          greatest = Math.max(greatest, this.curve.greatest[i]);
+        }
         i++;
       }
     }
