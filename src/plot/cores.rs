@@ -140,8 +140,11 @@ pub(super) struct Unseen {
     /// By core; `None`: of all.
     gaps: Vec<(Option<String>, i64, i64)>,
     /// Those of some cores, or of any.
-    known: RefCell<BTreeMap<Option<BTreeSet<String>>, Rc<[(i64, i64)]>>>,
+    known: RefCell<BTreeMap<Option<BTreeSet<String>>, Spans>>,
 }
+
+/// Begins and ends, shared.
+type Spans = Rc<[(i64, i64)]>;
 
 impl Unseen {
     /// Those that begin before the end of the window.
@@ -163,7 +166,7 @@ impl Unseen {
 
     /// Those in which an object can have been used that these cores have; `None`: any core. Sorted, without
     /// overlaps.
-    pub fn of(&self, cores: Option<&BTreeSet<String>>) -> Rc<[(i64, i64)]> {
+    pub fn of(&self, cores: Option<&BTreeSet<String>>) -> Spans {
         let can = |core: &Option<String>| match (core, cores) {
             (Some(core), Some(cores)) => cores.contains(core),
             _ => true,

@@ -280,7 +280,9 @@ impl PacketReader {
             out.find(None, Severity::Warning, "restarted", message);
         }
         for name in &self.header.repeated {
-            let message = format!("the header names more than one core '{name}': all but the first have a number behind it");
+            let message = format!(
+                "the header names more than one core '{name}': all but the first have a number behind it"
+            );
             out.find(None, Severity::Warning, "repeated-core", message);
         }
         let (mut undescribed, mut short) = (BTreeMap::new(), BTreeMap::new());
