@@ -72,7 +72,10 @@ class Turns:
             figures["executions"] += executions
             self.findings += is_finding
             self.waiting.add(target)
-            SO_FAR.write_text(json.dumps(self.figures, indent=1, sort_keys=True))
+            # A run that is killed while it writes leaves the figures from before.
+            new = SO_FAR.with_suffix(".new")
+            new.write_text(json.dumps(self.figures, indent=1, sort_keys=True))
+            new.replace(SO_FAR)
 
 
 def fuzzed(binaries, target, seconds):

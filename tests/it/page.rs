@@ -65,18 +65,7 @@ struct Drawn {
 }
 
 fn row(id: &str, label: &str, kind: RowKind) -> Row {
-    let (id, label) = (format!("{id}:{label}"), label.to_owned());
-    Row {
-        id,
-        label,
-        kind,
-        parent: None,
-        tracks: 1,
-        runs: Vec::new(),
-        marks: Vec::new(),
-        curve: None,
-        cores: Vec::new(),
-    }
+    Row { id: format!("{id}:{label}"), ..Row::new(kind, label) }
 }
 
 fn run(begin: i64, end: i64, state: State, name: Option<u32>, instance: Option<i64>) -> Run {
