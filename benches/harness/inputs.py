@@ -68,6 +68,15 @@ class Inputs:
 
         return self.made(self.work / f"synthetic-{mode}-{share}-{shape}", make)
 
+    def ctf(self):
+        """A folder with a CTF trace of a kernel."""
+
+        def make(path):
+            [(events, length)] = self.tool(self.generator("ctf"), path, self.events)
+            return {"rows": int(events), "bytes": int(length)}
+
+        return self.made(self.work / "ctf", make)
+
     def long(self, rounds=None):
         """The real recording made long, to a number of bytes or of rounds."""
 

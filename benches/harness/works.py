@@ -136,6 +136,27 @@ def cold(bench):
     return result
 
 
+def ctf(bench):
+    """A CTF trace of a kernel becomes a database: its events alone, and with the system events that they mean"""
+    folder, note = bench.inputs.ctf()
+    database = bench.database("ctf")
+    whole = bench.btfdb_command("ingest", database, folder, "--name", "kernel")
+
+    def all_there():
+        if rows_of(database)["trace_event"] != note["rows"]:
+            raise Failed(f"{note['rows']} events were written, {rows_of(database)['trace_event']} are in the database")
+
+    alone = Contender("btfdb, events alone", [*whole, "--no-map"], clear=[database], ours=True, check=all_there)
+    mapped = Contender("btfdb, mapped", whole, clear=[database], ours=True, check=all_there)
+    result = bench.compare("ctf", [alone, mapped], note["rows"], note["bytes"], [Target("MiB at the peak", 300)])
+    for contender, least in ((alone, 6), (mapped, 2)):
+        run = result.run(contender.name)
+        result.check(f"M events per s, {contender.name}", note["rows"] / 1e6 / run.wall, least, least=True)
+    made = ", ".join(f"{rows_of(database)[table]} {table}" for table in ("btf_event", "process_instance", "process_state"))
+    result.notes.append(f"Made: {made}.")
+    return result
+
+
 # ---- BTF -----------------------------------------------------------------------------------------------------
 
 
@@ -376,7 +397,7 @@ def _columns(*names):
     return lambda output: [[row[n] for n in names] for row in csv.DictReader(output.splitlines())]
 
 
-WORKS = [data, functions, shapes, cold, btf, export, mapping, slice_10m, slice_100m, lag, as_of, window, core_load, metrics_sql, distinct, metrics, memory, growth, cluster]
+WORKS = [data, functions, shapes, cold, ctf, btf, export, mapping, slice_10m, slice_100m, lag, as_of, window, core_load, metrics_sql, distinct, metrics, memory, growth, cluster]
 # SeaweedFS is large, and is installed by who wants to measure with it.
 if is_installed():
     WORKS.append(remote)

@@ -21,5 +21,5 @@ pub use hooks::{
 };
 pub use profile::Profile;
 pub use recording_toml::{CoreDescription, Description, FileList, NameList};
-pub use scheduler::{Identity, Meaning, SchedulerProfile, Side};
+pub use scheduler::{Identity, Meaning, Parameter, SchedulerProfile, Side};
 pub use setup::StoredSetup;

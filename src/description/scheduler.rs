@@ -50,53 +50,83 @@ pub struct Idle {
     pub names: Vec<String>,
 }
 
-/// What an event means. Texts are the names of its parameters: `a|b` is the one of these that it has, `a.b`
-/// is `b` within `a`.
+/// The name of a parameter in a profile: `a|b` is the one of these that an event has, `a.b` is `b` within
+/// `a`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub struct Parameter {
+    alternatives: Vec<Vec<String>>,
+    numbers: Vec<String>,
+}
+
+impl Parameter {
+    /// The names that it may have, each as the way through the objects around it.
+    pub fn alternatives(&self) -> &[Vec<String>] {
+        &self.alternatives
+    }
+
+    /// Where the number is of a value that has a name: a parameter of its own, for each alternative.
+    pub fn numbers(&self) -> &[String] {
+        &self.numbers
+    }
+}
+
+impl From<String> for Parameter {
+    fn from(names: String) -> Self {
+        let of_path = |name: &str| name.split('.').map(str::to_owned).collect();
+        Self {
+            alternatives: names.split('|').map(of_path).collect(),
+            numbers: names.split('|').map(|name| format!("{name}.value")).collect(),
+        }
+    }
+}
+
+/// What an event means.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(tag = "means", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Meaning {
     /// There is a task, and this is what it is called.
     Task {
         /// Its number.
-        task: String,
+        task: Parameter,
         /// Its name.
-        name: String,
+        name: Parameter,
         /// Its priority.
-        priority: Option<String>,
+        priority: Option<Parameter>,
     },
     /// A task is made.
     Create {
         /// Its number.
-        task: String,
+        task: Parameter,
         /// Its name.
-        name: Option<String>,
+        name: Option<Parameter>,
         /// The CPU that it will run on; that of the event when absent.
-        cpu: Option<String>,
+        cpu: Option<Parameter>,
     },
     /// A task can run from now on.
     Ready {
         /// Its number.
-        task: String,
+        task: Parameter,
         /// Its name.
-        name: Option<String>,
+        name: Option<Parameter>,
         /// The CPU that it will run on; that of the event when absent.
-        cpu: Option<String>,
+        cpu: Option<Parameter>,
     },
     /// A task runs on the CPU of the event.
     Run {
         /// Its number.
-        task: String,
+        task: Parameter,
         /// Its name.
-        name: Option<String>,
+        name: Option<Parameter>,
     },
     /// A task gives the CPU to another one.
     Switch {
         /// The number of the task that ran.
-        from: String,
+        from: Parameter,
         /// Its name.
-        from_name: String,
+        from_name: Parameter,
         /// Its state from now on.
-        state: String,
+        state: Parameter,
         /// Bits of the state of a task that waits; one without any can run.
         waits: u64,
         /// Bits of the state of a task that has ended.
@@ -104,37 +134,37 @@ pub enum Meaning {
         /// Bits of the state of a task that has ended, or waits if it goes on later.
         may_end: u64,
         /// The number of the task that runs from now on.
-        to: String,
+        to: Parameter,
         /// Its name.
-        to_name: String,
+        to_name: Parameter,
         /// Its priority.
-        to_priority: String,
+        to_priority: Parameter,
     },
     /// The task that runs on the CPU runs no more.
     Stop,
     /// A task waits from now on.
     Block {
         /// Its number.
-        task: String,
+        task: Parameter,
     },
     /// A task waits as soon as it gives up its CPU; if it has none, from now on.
     Pend {
         /// Its number.
-        task: String,
+        task: Parameter,
     },
     /// A task ends.
     End {
         /// Its number.
-        task: String,
+        task: Parameter,
     },
     /// No task runs on the CPU.
     Idle,
     /// An ISR begins on the CPU.
     IsrBegin {
         /// Its number; ISRs of a class without numbers are one.
-        isr: Option<String>,
+        isr: Option<Parameter>,
         /// Its name.
-        name: Option<String>,
+        name: Option<Parameter>,
         /// What kind of ISR it is: `ISR` if nothing else.
         class: Option<String>,
         /// The names of those of the class, from number 0 on.
@@ -148,28 +178,28 @@ pub enum Meaning {
     /// A text with names of ISRs: `I#5=SysTick`.
     Texts {
         /// The text.
-        text: String,
+        text: Parameter,
     },
     /// The priority of a task changes: that it becomes ready next to this event, on the same CPU, is none.
     Reorder {
         /// Its number.
-        task: Option<String>,
+        task: Option<Parameter>,
         /// Or its address.
-        address: Option<String>,
+        address: Option<Parameter>,
         /// Where the event is by which it becomes ready.
         ready_is: Side,
     },
     /// How addresses of tasks become numbers: less the base, and shifted.
     Addresses {
         /// The base.
-        base: String,
+        base: Parameter,
         /// By how many bits they are shifted.
-        shift: String,
+        shift: Parameter,
     },
     /// A program tells that it was at some place.
     Mark {
         /// The number of the place.
-        mark: String,
+        mark: Parameter,
         /// The value that the signal of the place gets.
         value: u64,
     },
@@ -178,78 +208,78 @@ pub enum Meaning {
         /// What kind of semaphore it is: the begin of its name.
         class: String,
         /// Its number.
-        object: String,
+        object: Parameter,
     },
     /// What runs has to wait for the semaphore.
     Await {
         /// As with a request.
         class: String,
         /// Its number.
-        object: String,
+        object: Parameter,
     },
     /// What runs has got the semaphore, if the result is 0.
     Assign {
         /// As with a request.
         class: String,
         /// Its number.
-        object: String,
+        object: Parameter,
         /// The result.
-        result: String,
+        result: Parameter,
     },
     /// What runs gives the semaphore back.
     Release {
         /// As with a request.
         class: String,
         /// Its number.
-        object: String,
+        object: Parameter,
     },
     /// A callback begins in a thread.
     CallbackBegin {
         /// The number of the callback within its process.
-        callback: String,
+        callback: Parameter,
         /// The number of the process.
-        process: String,
+        process: Parameter,
         /// Its name.
-        process_name: String,
+        process_name: Parameter,
         /// The number of the thread.
-        thread: String,
+        thread: Parameter,
     },
     /// It ends.
     CallbackEnd {
         /// As with its begin.
-        callback: String,
+        callback: Parameter,
         /// The number of the process.
-        process: String,
+        process: Parameter,
         /// The number of the thread.
-        thread: String,
+        thread: Parameter,
     },
     /// An object of a process is called so.
     Label {
         /// The number of the object.
-        object: String,
+        object: Parameter,
         /// The number of the process.
-        process: String,
+        process: Parameter,
         /// What the name begins with.
         #[serde(default)]
         begin: String,
         /// The rest of it.
-        name: String,
+        name: Parameter,
     },
     /// An object of a process is called as another one.
     LabelAs {
         /// The number of the object.
-        object: String,
+        object: Parameter,
         /// The number of the process.
-        process: String,
+        process: Parameter,
         /// The number of the other one.
-        other: String,
+        other: Parameter,
     },
     /// What a place of [`Meaning::Mark`] is called.
     MarkName {
         /// Its number.
-        mark: String,
+        mark: Parameter,
         /// Its name.
-        name: String,
+        name: Parameter,
     },
 }
 

@@ -6,6 +6,7 @@ use crate::btf::{EntityType, IdleTasks};
 use crate::description::{Identity, Side};
 use crate::map::EntityFacts;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// What is known by number.
 #[derive(Debug, Clone, Default)]
@@ -89,7 +90,7 @@ struct Task {
 
 #[derive(Debug, Clone, Default)]
 struct Isr {
-    name: Option<String>,
+    name: Option<Arc<str>>,
     cpus: BTreeSet<i64>,
 }
 
@@ -170,7 +171,7 @@ impl Directory {
             What::IsrNames(names) => {
                 for (isr, name) in names {
                     let isr = self.isrs.entry((ISR.into(), Some(*isr))).or_default();
-                    isr.name.get_or_insert_with(|| name.clone());
+                    isr.name.get_or_insert_with(|| name.as_str().into());
                 }
             }
             What::Label { object, name } => drop(self.labels.own.insert(*object, name.clone())),

@@ -2,9 +2,11 @@
 //! `rules`).
 
 use super::occurrences::{ISR, IsrSaid, Leaves, Named, Object, Said, What};
+use super::parameters::Parameters;
 use crate::btf::{Action, IdleTasks};
-use crate::description::{Meaning, SchedulerProfile};
-use serde_json::Value;
+use crate::description::{Meaning, Parameter, SchedulerProfile};
+use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// What the events of a trace mean.
@@ -25,79 +27,93 @@ impl Meanings {
     }
 
     fn is_idle(&self, said: &Said) -> bool {
-        let has_name = |name: &String| self.idle.verdict(name) == Some(true);
-        self.profile.idle.numbers.contains(&said.task) || said.name.as_ref().is_some_and(has_name)
+        let has_name = |name: &str| self.idle.verdict(name) == Some(true);
+        self.profile.idle.numbers.contains(&said.task) || said.name.as_deref().is_some_and(has_name)
     }
 }
 
-/// The parameters of an event.
-struct Parameters(Value);
+/// The names in events, each allocated once: they come again and again.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    all: HashSet<Arc<str>>,
+    /// A name in the making.
+    made: String,
+}
 
-impl Parameters {
-    /// The parameter of that name, in the words of [`Meaning`].
-    fn find(&self, names: &str) -> Option<&Value> {
-        let of_path = |name: &str| name.split('.').try_fold(&self.0, |value, part| value.get(part));
-        names.split('|').find_map(of_path)
-    }
-
-    fn number(&self, names: &str) -> Option<u64> {
-        let value = self.find(names)?;
-        if value.is_string() {
-            // The value has a name: its number has one, too.
-            return names.split('|').find_map(|name| self.0.get(format!("{name}.value"))?.as_u64());
+impl Texts {
+    fn get(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.all.get(text) {
+            return Arc::clone(known);
         }
-        value.as_u64()
+        let new = Arc::<str>::from(text);
+        self.all.insert(Arc::clone(&new));
+        new
     }
 
-    fn text(&self, names: &str) -> Option<String> {
-        Some(self.find(names)?.as_str()?.to_owned())
+    /// The name of an object by its number.
+    fn numbered(&mut self, class: &str, number: u64) -> Arc<str> {
+        let mut made = std::mem::take(&mut self.made);
+        made.clear();
+        made.push_str(class);
+        // Writing to a text does not fail.
+        let _ = write!(made, "{number:x}");
+        let name = self.get(&made);
+        self.made = made;
+        name
     }
+}
 
-    fn said(&self, task: &str, name: Option<&str>, priority: Option<&str>) -> Option<Said> {
-        Some(Said {
-            task: self.number(task)?,
-            name: name.and_then(|name| self.text(name)).filter(|name| !name.is_empty()),
-            priority: priority.and_then(|priority| self.find(priority)?.as_i64()),
-            cpu: None,
-        })
+impl Parameters<'_> {
+    fn said(&self, task: &Parameter, name: Option<&Parameter>, texts: &mut Texts) -> Option<Said> {
+        let name = name.and_then(|name| self.text(name)).filter(|name| !name.is_empty());
+        Some(Said { task: self.number(task)?, name: name.map(|name| texts.get(name)), ..Said::default() })
     }
 
     /// The same, with the CPU that the task will run on.
-    fn placed(&self, task: &str, name: Option<&str>, cpu: Option<&str>) -> Option<Said> {
-        let cpu = cpu.and_then(|cpu| self.find(cpu)?.as_i64());
-        Some(Said { cpu, ..self.said(task, name, None)? })
+    fn placed(
+        &self,
+        task: &Parameter,
+        name: Option<&Parameter>,
+        cpu: Option<&Parameter>,
+        texts: &mut Texts,
+    ) -> Option<Said> {
+        let cpu = cpu.and_then(|cpu| self.signed(cpu));
+        Some(Said { cpu, ..self.said(task, name, texts)? })
     }
 
-    fn object(&self, process: &str, object: &str) -> Option<Object> {
+    fn object(&self, process: &Parameter, object: &Parameter) -> Option<Object> {
         Some((self.number(process)?, self.number(object)?))
     }
 
-    fn semaphore(&self, action: Action, class: &str, object: &str) -> Option<What> {
-        Some(What::Semaphore { action, name: format!("{class}{:x}", self.number(object)?) })
+    fn semaphore(&self, action: Action, class: &str, object: &Parameter, texts: &mut Texts) -> Option<What> {
+        Some(What::Semaphore { action, name: texts.numbered(class, self.number(object)?) })
     }
 }
 
 impl Meanings {
     /// What an event says; `None` if it lacks a parameter.
-    pub fn what(&self, meaning: &Meaning, payload: &str) -> Option<What> {
-        let of = Parameters(match meaning {
-            Meaning::Stop | Meaning::Idle | Meaning::IsrEnd | Meaning::IsrEndToScheduler => Value::Null,
-            _ => serde_json::from_str(payload).ok()?,
-        });
+    pub fn what(&self, meaning: &Meaning, payload: &str, texts: &mut Texts) -> Option<What> {
+        let of = match meaning {
+            Meaning::Stop | Meaning::Idle | Meaning::IsrEnd | Meaning::IsrEndToScheduler => {
+                Parameters::default()
+            }
+            _ => Parameters::of(payload)?,
+        };
         let busy = |said: Said| Some(said).filter(|said| !self.is_idle(said));
         Some(match meaning {
             Meaning::Task { task, name, priority } => {
-                let said = of.said(task, Some(name), priority.as_deref())?;
-                What::Task { task: said.task, name: said.name?, priority: said.priority }
+                let said = of.said(task, Some(name), texts)?;
+                let priority = priority.as_ref().and_then(|priority| of.signed(priority));
+                What::Task { task: said.task, name: said.name?, priority }
             }
             Meaning::Create { task, name, cpu } => {
-                busy(of.placed(task, name.as_deref(), cpu.as_deref())?).map_or(What::Nothing, What::Create)
+                busy(of.placed(task, name.as_ref(), cpu.as_ref(), texts)?).map_or(What::Nothing, What::Create)
             }
             Meaning::Ready { task, name, cpu } => {
-                busy(of.placed(task, name.as_deref(), cpu.as_deref())?).map_or(What::Nothing, What::Ready)
+                busy(of.placed(task, name.as_ref(), cpu.as_ref(), texts)?).map_or(What::Nothing, What::Ready)
             }
             Meaning::Run { task, name } => {
-                busy(of.said(task, name.as_deref(), None)?).map_or(What::Idle, What::Run)
+                busy(of.said(task, name.as_ref(), texts)?).map_or(What::Idle, What::Run)
             }
             Meaning::Switch { from, from_name, state, waits, ends, may_end, to, to_name, to_priority } => {
                 let state = of.number(state)?;
@@ -107,8 +123,9 @@ impl Meanings {
                     state if state & waits != 0 => Leaves::Waits,
                     _ => Leaves::Ready,
                 };
-                let from = busy(of.said(from, Some(from_name), None)?);
-                let to = busy(of.said(to, Some(to_name), Some(to_priority))?);
+                let from = busy(of.said(from, Some(from_name), texts)?);
+                let priority = of.signed(to_priority);
+                let to = busy(Said { priority, ..of.said(to, Some(to_name), texts)? });
                 What::Switch { from, leaves, to }
             }
             Meaning::Stop => What::Stop,
@@ -121,16 +138,16 @@ impl Meanings {
                     Some(isr) => Some(of.number(isr)?),
                     None => None,
                 };
-                let listed = || names.get(usize::try_from(number?).ok()?).cloned();
+                let listed = || names.get(usize::try_from(number?).ok()?).map(String::as_str);
                 let name = name.as_ref().and_then(|name| of.text(name)).or_else(listed);
-                let key = (Arc::from(class.as_deref().unwrap_or(ISR)), number);
-                What::IsrBegin(IsrSaid { key, name })
+                let key = (texts.get(class.as_deref().unwrap_or(ISR)), number);
+                What::IsrBegin(IsrSaid { key, name: name.map(|name| texts.get(name)) })
             }
             Meaning::IsrEnd => What::IsrEnd,
             Meaning::IsrEndToScheduler => What::IsrEndToScheduler,
-            Meaning::Texts { text } => What::IsrNames(isr_names(&of.text(text)?)),
+            Meaning::Texts { text } => What::IsrNames(isr_names(of.text(text)?)),
             Meaning::Reorder { task, address, ready_is } => {
-                let number = |name: &Option<String>| name.as_ref().and_then(|name| of.number(name));
+                let number = |name: &Option<Parameter>| name.as_ref().and_then(|name| of.number(name));
                 let named = number(task).map(Named::Number).or(number(address).map(Named::Address));
                 What::Reorder { task: named?, ready_is: *ready_is }
             }
@@ -139,29 +156,28 @@ impl Meanings {
             }
             Meaning::Mark { mark, value } => What::Mark { mark: of.number(mark)?, value: *value },
             Meaning::MarkName { mark, name } => {
-                What::MarkName { mark: of.number(mark)?, name: of.text(name)? }
+                What::MarkName { mark: of.number(mark)?, name: of.text(name)?.to_owned() }
             }
-            Meaning::Request { class, object } => of.semaphore(Action::RequestSemaphore, class, object)?,
-            Meaning::Await { class, object } => of.semaphore(Action::Waiting, class, object)?,
-            Meaning::Assign { class, object, result } => match of.find(result)?.as_i64()? {
-                0 => of.semaphore(Action::Assigned, class, object)?,
+            Meaning::Request { class, object } => {
+                of.semaphore(Action::RequestSemaphore, class, object, texts)?
+            }
+            Meaning::Await { class, object } => of.semaphore(Action::Waiting, class, object, texts)?,
+            Meaning::Assign { class, object, result } => match of.signed(result)? {
+                0 => of.semaphore(Action::Assigned, class, object, texts)?,
                 _ => What::Nothing,
             },
-            Meaning::Release { class, object } => of.semaphore(Action::Released, class, object)?,
+            Meaning::Release { class, object } => of.semaphore(Action::Released, class, object, texts)?,
             Meaning::CallbackBegin { callback, process, process_name, thread } => What::CallbackBegin {
                 callback: of.object(process, callback)?,
-                process: of.text(process_name)?,
+                process: texts.get(of.text(process_name)?),
                 thread: of.number(thread)?,
             },
             Meaning::CallbackEnd { callback, process, thread } => {
                 What::CallbackEnd { callback: of.object(process, callback)?, thread: of.number(thread)? }
             }
             Meaning::Label { object, process, begin, name } => {
-                let name = match of.find(name)? {
-                    Value::String(name) => name.clone(),
-                    other => other.to_string(),
-                };
-                What::Label { object: of.object(process, object)?, name: format!("{begin}{name}") }
+                let name = format!("{begin}{}", of.printed(name)?);
+                What::Label { object: of.object(process, object)?, name }
             }
             Meaning::LabelAs { object, process, other } => {
                 What::LabelAs { object: of.object(process, object)?, other: of.object(process, other)? }

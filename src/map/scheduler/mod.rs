@@ -6,6 +6,7 @@ mod decisions;
 mod directory;
 mod meanings;
 mod occurrences;
+mod parameters;
 mod rules;
 mod semaphores;
 mod stored;

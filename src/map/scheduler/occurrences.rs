@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(super) enum What {
     Task {
         task: u64,
-        name: String,
+        name: Arc<str>,
         priority: Option<i64>,
     },
     Create(Said),
@@ -51,11 +51,11 @@ pub(super) enum What {
     },
     Semaphore {
         action: Action,
-        name: String,
+        name: Arc<str>,
     },
     CallbackBegin {
         callback: Object,
-        process: String,
+        process: Arc<str>,
         thread: u64,
     },
     CallbackEnd {
@@ -83,7 +83,7 @@ pub(super) type Object = (u64, u64);
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Said {
     pub task: u64,
-    pub name: Option<String>,
+    pub name: Option<Arc<str>>,
     pub priority: Option<i64>,
     /// The CPU that it will run on, where the event is of another one.
     pub cpu: Option<i64>,
@@ -104,7 +104,7 @@ pub(super) enum Leaves {
 pub(super) struct IsrSaid {
     pub key: IsrKey,
     /// Its name, if it has one.
-    pub name: Option<String>,
+    pub name: Option<Arc<str>>,
 }
 
 /// What tells an ISR from others: its class, and its number if those of the class have numbers.

@@ -10,6 +10,7 @@ use crate::description::ProcessStep;
 use crate::map::Gap;
 use crate::map::process::Phase;
 use crate::map::processes::Processes;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The rules at some instant of a recording.
@@ -67,6 +68,8 @@ struct Cpu {
     isrs: Vec<usize>,
     /// The task was interrupted.
     is_interrupted: bool,
+    /// One task has given it to another.
+    has_switched: bool,
 }
 
 impl Rules {
@@ -186,6 +189,7 @@ impl Rules {
             task: None,
             isrs: Vec::new(),
             is_interrupted: false,
+            has_switched: false,
         };
         self.cpus.entry(cpu).or_insert_with(new).core
     }
@@ -255,7 +259,9 @@ impl Rules {
 
     /// Rule K14: a task gives the CPU to another one, and its state says what it does from now on.
     fn switch(&mut self, from: Option<u64>, leaves: Leaves, to: Option<u64>, time: i64, cpu: i64) {
-        if let std::collections::btree_map::Entry::Vacant(first) = self.firsts.entry(core_name(cpu)) {
+        let is_first =
+            self.cpus.get_mut(&cpu).is_some_and(|own| !std::mem::replace(&mut own.has_switched, true));
+        if is_first && let Entry::Vacant(first) = self.firsts.entry(core_name(cpu)) {
             // Of a task that was made, or woken, since then, something else was lost.
             let is_new = |task: &u64| {
                 let process = self.directory.tasks().find(|(known, _)| known == task);

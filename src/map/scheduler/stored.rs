@@ -1,7 +1,7 @@
 //! The stored events that have a meaning for the mapping, of all streams in the order of time. Not what they
 //! mean (see `meanings`).
 
-use super::meanings::Meanings;
+use super::meanings::{Meanings, Texts};
 use super::occurrences::{Occurrence, What};
 use crate::description::Meaning;
 use crate::error::Result;
@@ -24,8 +24,8 @@ pub(super) fn in_order(
     take: impl FnMut(&Occurrence) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
     let streams = rows.cores(tables::TRACE_EVENT).into_iter().map(|stream| {
-        let (meanings, mut known) = (Arc::clone(meanings), Memo::default());
-        let decode = move |batch: RecordBatch| occurrences(&batch, &meanings, &mut known);
+        let (meanings, mut known, mut texts) = (Arc::clone(meanings), Memo::default(), Texts::default());
+        let decode = move |batch: RecordBatch| occurrences(&batch, &meanings, &mut known, &mut texts);
         rows.read(tables::TRACE_EVENT, Some(stream), Events::COLUMNS, decode)
     });
     merged::in_order(streams.collect(), |occurrence| occurrence.time, take)
@@ -36,6 +36,7 @@ fn occurrences(
     batch: &RecordBatch,
     meanings: &Meanings,
     known: &mut Memo<Option<Meaning>>,
+    texts: &mut Texts,
 ) -> Result<Vec<Occurrence>> {
     let events = Events::of(batch)?;
     known.follow(events.name.dictionary(), |name| meanings.of(name));
@@ -43,7 +44,7 @@ fn occurrences(
     for row in 0..events.len() {
         let key = events.name.keys().get(row).copied().unwrap_or(u32::MAX);
         if let Some(meaning) = known.get(key as usize).and_then(Option::as_ref) {
-            let what = meanings.what(meaning, events.payload.value(row)).unwrap_or(What::Unread);
+            let what = meanings.what(meaning, events.payload.value(row), texts).unwrap_or(What::Unread);
             found.push(Occurrence {
                 time: events.time.value(row),
                 cpu: events.cpu.get(row).unwrap_or(0),

@@ -428,7 +428,7 @@ fn a_task_is_called_by_its_last_name_until_it_ends() {
 #[test]
 fn isrs_of_classes_have_names() {
     let begin = |class: &str, number: Option<u64>, name: Option<&str>| {
-        IsrBegin(IsrSaid { key: (class.into(), number), name: name.map(str::to_owned) })
+        IsrBegin(IsrSaid { key: (class.into(), number), name: name.map(Arc::from) })
     };
     let all = [
         on(1, begin("irq", Some(1), Some("eth 0"))),
