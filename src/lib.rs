@@ -45,6 +45,7 @@
 //! | `map` | the rules: software events, task events, events of kernels and schedulers, Grasp commands → system events | btf, description, diagnostics, error, names, qnx, schema, time, words | bytes, paths, Parquet, SQL |
 //! | `derive` | system events, in the dialect of their writer → instances and states | btf, error, names, schema | files, the text of BTF |
 //! | `clocks` | messages between control units → the time of one clock as that of another, with its bound | error, words | where messages come from |
+//! | `explain` | states and events of processes → the parts of each response, and their causes | – | tables, SQL, names |
 //! | `check` | whether a trace conforms to its BTF version | btf, diagnostics, encoding, words | readers, the store, mapping |
 //! | `compare` | two streams of BTF records → their differences | btf, error, names, words | files, Parquet, SQL |
 //! | `simulate` | timing models → the events of a simulated system as BTF, and the recording of a probe | diagnostics, error, time, words | mapping, `derive`, readers, folders |
@@ -54,7 +55,7 @@
 //! | `render` | results → text; pictures → SVG, PNG, pages | error, names, picture, time, varint, words | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema, words | running SQL |
 //! | `chain` | event chains: which event follows from which | – | where events come from |
-//! | `engine` | SQL over a database: sessions; tables, functions, operators and optimizer rules for DataFusion | btf, chain, error, library, names, schema, store, time | metrics, the terminal |
+//! | `engine` | SQL over a database: sessions; tables, functions, operators and optimizer rules for DataFusion | btf, chain, error, explain, library, names, schema, store, time | metrics, the terminal |
 //! | `metrics` | rows of metrics → statistics, histograms, comparisons | engine, error, library, pipeline, render, schema, selection, time | DataFusion, the terminal |
 //! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | btf, chain, engine, error, schema | what is done with it |
 //! | `export` | tables and results → files, also in formats of other tools | btf, chain, engine, error, formats, metrics, names, options, qnx, render, schema, selection, store, time, varint, words | arguments |
@@ -149,6 +150,8 @@ mod cluster;
 mod compare;
 #[cfg(feature = "engine")]
 mod engine;
+#[cfg(feature = "engine")]
+mod explain;
 #[cfg(feature = "engine")]
 mod export;
 #[cfg(feature = "engine")]

@@ -24,7 +24,7 @@ use super::runtime::{Runtime, stack_for};
 use super::sql::{MAX_DEPTH, ParseOptions, SPELLINGS};
 use super::statement::Statement;
 use super::table::object_store::{DatabaseFiles, of_database};
-use super::table_functions::{ChainsFunction, TableFunctions};
+use super::table_functions::{ChainsFunction, PartsFunction, TableFunctions};
 use super::{failure, functions, validate};
 use crate::chain::Chain;
 use crate::error::Result;
@@ -323,6 +323,7 @@ fn register(
     functions::aggregates().into_iter().for_each(|f| context.register_udaf(f));
     let function = ChainsFunction::new(Arc::clone(database), Arc::clone(chains));
     context.register_udtf("chains", Arc::new(function));
+    context.register_udtf("response_parts", Arc::new(PartsFunction::new(Arc::clone(database))));
     for function in ReadFile::both(files) {
         context.register_udtf(function.name(), Arc::new(function));
     }

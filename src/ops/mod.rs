@@ -18,6 +18,8 @@ mod coverage;
 mod derived;
 mod describe;
 mod entities;
+#[cfg(feature = "engine")]
+pub mod explain;
 mod extent;
 pub mod findings;
 mod forget;

@@ -29,6 +29,7 @@ mod documents;
 mod doubts;
 mod encodings;
 mod examples;
+mod explain;
 mod faults;
 mod faults_of_verbs;
 #[path = "../faulty_disk/mod.rs"]

@@ -6,6 +6,8 @@ pub(super) mod check;
 pub(super) mod cluster;
 pub(super) mod compare;
 pub(super) mod demo;
+pub(super) mod explain;
+mod explanation;
 pub(super) mod export;
 pub(super) mod extension;
 mod follow;
@@ -41,6 +43,7 @@ pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
         Command::Query(args) => query::run(args, ui),
         Command::Shell(args) => shell::run(args, ui),
         Command::Metrics(args) => metrics::run(args, ui),
+        Command::Explain(args) => explain::run(args, ui),
         Command::Export(args) => export::run(args, ui),
         Command::Plot(args) => plot::run(args, ui),
         Command::Check(args) => check::run(args),

@@ -17,7 +17,7 @@ use datafusion::logical_expr::{
 
 use crate::engine::functions::READ_GAPS;
 use crate::engine::table::{Table, is_plain};
-use crate::engine::table_functions::{ChainsTable, Node};
+use crate::engine::table_functions::{ChainsTable, Node, PartsTable};
 use crate::schema::columns::btf_event::RECORDING;
 
 /// What is known of a node whose rows are those of all recordings together: which of its columns are the
@@ -60,7 +60,9 @@ pub(super) fn is_of_database(plan: &LogicalPlan) -> Result<bool> {
 
 fn is_ours(scan: &TableScan) -> bool {
     source_as_provider(&scan.source).is_ok_and(|provider| {
-        provider.downcast_ref::<Table>().is_some() || provider.downcast_ref::<ChainsTable>().is_some()
+        provider.downcast_ref::<Table>().is_some()
+            || provider.downcast_ref::<ChainsTable>().is_some()
+            || provider.downcast_ref::<PartsTable>().is_some()
     })
 }
 

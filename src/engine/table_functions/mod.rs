@@ -5,6 +5,7 @@
 mod call;
 mod chains;
 mod node;
+mod parts;
 mod plan;
 mod planner;
 
@@ -12,6 +13,9 @@ pub(super) use chains::ChainsFunction;
 #[cfg(feature = "cluster")]
 pub(super) use chains::ChainsTable;
 pub(super) use node::{Node, Operation, Side};
+pub(super) use parts::PartsFunction;
+#[cfg(feature = "cluster")]
+pub(super) use parts::PartsTable;
 pub(super) use plan::TableFunctions;
 pub(super) use planner::Planner;
 

@@ -5,7 +5,7 @@ use super::occurrences::{ISR, IsrSaid, Leaves, Named, Object, Said, What};
 use super::parameters::Parameters;
 use crate::btf::{Action, IdleTasks};
 use crate::description::{Meaning, Parameter, SchedulerProfile};
-use std::collections::HashSet;
+use crate::names::Interner;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -27,6 +27,9 @@ impl Meanings {
     }
 
     fn is_idle(&self, said: &Said) -> bool {
+        if self.profile.idle.names.is_empty() {
+            return self.profile.idle.numbers.contains(&said.task);
+        }
         let has_name = |name: &str| self.idle.verdict(name) == Some(true);
         self.profile.idle.numbers.contains(&said.task) || said.name.as_deref().is_some_and(has_name)
     }
@@ -35,19 +38,20 @@ impl Meanings {
 /// The names in events, each allocated once: they come again and again.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
-    all: HashSet<Arc<str>>,
+    ids: Interner,
+    /// By id.
+    all: Vec<Arc<str>>,
     /// A name in the making.
     made: String,
 }
 
 impl Texts {
     fn get(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.all.get(text) {
-            return Arc::clone(known);
+        let id = self.ids.intern(text) as usize;
+        if id == self.all.len() {
+            self.all.push(Arc::from(text));
         }
-        let new = Arc::<str>::from(text);
-        self.all.insert(Arc::clone(&new));
-        new
+        self.all.get(id).map_or_else(|| Arc::from(text), Arc::clone)
     }
 
     /// The name of an object by its number.
@@ -91,14 +95,19 @@ impl Parameters<'_> {
 }
 
 impl Meanings {
-    /// What an event says; `None` if it lacks a parameter.
-    pub fn what(&self, meaning: &Meaning, payload: &str, texts: &mut Texts) -> Option<What> {
-        let of = match meaning {
-            Meaning::Stop | Meaning::Idle | Meaning::IsrEnd | Meaning::IsrEndToScheduler => {
-                Parameters::default()
-            }
-            _ => Parameters::of(payload)?,
-        };
+    /// What an event says; `None` if it lacks a parameter. `of` is where parameters are read to.
+    pub fn what<'p>(
+        &self,
+        meaning: &Meaning,
+        payload: &'p str,
+        of: &mut Parameters<'p>,
+        texts: &mut Texts,
+    ) -> Option<What> {
+        let needs_none =
+            matches!(meaning, Meaning::Stop | Meaning::Idle | Meaning::IsrEnd | Meaning::IsrEndToScheduler);
+        if !needs_none && !of.read(payload) {
+            return None;
+        }
         let busy = |said: Said| Some(said).filter(|said| !self.is_idle(said));
         Some(match meaning {
             Meaning::Task { task, name, priority } => {

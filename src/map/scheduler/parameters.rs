@@ -3,7 +3,7 @@
 //! event took half of the time of a mapping.
 
 use crate::description::Parameter;
-use serde::de::{MapAccess, SeqAccess, Visitor, value::SeqAccessDeserializer};
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor, value::SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use std::fmt;
 
 /// The values of an object of JSON, in its order.
 #[derive(Debug, Default)]
-pub(super) struct Parameters<'a>(Vec<(Cow<'a, str>, Given<'a>)>);
+pub(super) struct Parameters<'a>(Vec<Entry<'a>>);
 
 /// The value of a parameter.
 #[derive(Debug)]
@@ -26,9 +26,11 @@ pub(super) enum Given<'a> {
 }
 
 impl<'a> Parameters<'a> {
-    /// `None` if the text is not an object.
-    pub fn of(payload: &'a str) -> Option<Self> {
-        serde_json::from_str(payload).ok()
+    /// Reads the parameters of the next event, in place of these; false if the text is not an object.
+    pub fn read(&mut self, payload: &'a str) -> bool {
+        self.0.clear();
+        let mut deserializer = serde_json::Deserializer::from_str(payload);
+        InPlace(&mut self.0).deserialize(&mut deserializer).is_ok() && deserializer.end().is_ok()
     }
 
     fn get(&self, name: &str) -> Option<&Given<'a>> {
@@ -86,30 +88,33 @@ impl<'a> Parameters<'a> {
     }
 }
 
-impl<'de> Deserialize<'de> for Parameters<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-        impl<'de> Visitor<'de> for Object {
-            type Value = Parameters<'de>;
+type Entry<'a> = (Cow<'a, str>, Given<'a>);
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
+/// Reads an object to where another one was: most events have several parameters, and none has to be
+/// allocated.
+struct InPlace<'i, 'a>(&'i mut Vec<Entry<'a>>);
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                entries(map)
-            }
-        }
-        deserializer.deserialize_map(Object)
+impl<'de> DeserializeSeed<'de> for InPlace<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
     }
 }
 
-fn entries<'de, A: MapAccess<'de>>(mut map: A) -> Result<Parameters<'de>, A::Error> {
-    let mut all = Vec::new();
-    while let Some((Name(name), given)) = map.next_entry()? {
-        all.push((name, given));
+impl<'de> Visitor<'de> for InPlace<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
     }
-    Ok(Parameters(all))
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some((Name(name), given)) = map.next_entry()? {
+            self.0.push((name, given));
+        }
+        Ok(())
+    }
 }
 
 /// A key, borrowed unless it has escapes.
@@ -180,7 +185,8 @@ impl<'de> Deserialize<'de> for Given<'de> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                entries(map).map(Given::Object)
+                let mut inner = Parameters::default();
+                InPlace(&mut inner.0).visit_map(map).map(|()| Given::Object(inner))
             }
         }
         deserializer.deserialize_any(Any)
@@ -232,9 +238,13 @@ mod tests {
             let text = payload.to_string();
             // Real numbers are not read to the last bit, here and there.
             let payload: Value = serde_json::from_str(&text).unwrap();
-            let of = Parameters::of(&text);
-            prop_assert_eq!(of.is_some(), payload.is_object());
-            let Some(of) = of else { return Ok(()) };
+            let mut of = Parameters::default();
+            let before = r#"{"a":1,"b":{"a":"x"}}"#;
+            prop_assert!(of.read(before), "{}", before);
+            prop_assert_eq!(of.read(&text), payload.is_object());
+            if !payload.is_object() {
+                return Ok(());
+            }
             for names in ["a", "b", "a|b", "a.b|b.a", "a.b.c|c", "c.a|a.value", "d"] {
                 let names_of = Parameter::from(names.to_owned());
                 let tree = naive(&payload, names);

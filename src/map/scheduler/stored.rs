@@ -3,6 +3,7 @@
 
 use super::meanings::{Meanings, Texts};
 use super::occurrences::{Occurrence, What};
+use super::parameters::Parameters;
 use crate::description::Meaning;
 use crate::error::Result;
 use crate::map::{StoredRows, merged};
@@ -40,15 +41,15 @@ fn occurrences(
 ) -> Result<Vec<Occurrence>> {
     let events = Events::of(batch)?;
     known.follow(events.name.dictionary(), |name| meanings.of(name));
-    let mut found = Vec::new();
+    let (mut found, mut parameters) = (Vec::new(), Parameters::default());
     for row in 0..events.len() {
         let key = events.name.keys().get(row).copied().unwrap_or(u32::MAX);
         if let Some(meaning) = known.get(key as usize).and_then(Option::as_ref) {
-            let what = meanings.what(meaning, events.payload.value(row), texts).unwrap_or(What::Unread);
+            let what = meanings.what(meaning, events.payload.value(row), &mut parameters, texts);
             found.push(Occurrence {
                 time: events.time.value(row),
                 cpu: events.cpu.get(row).unwrap_or(0),
-                what,
+                what: what.unwrap_or(What::Unread),
             });
         }
     }

@@ -1,0 +1,129 @@
+//! The parts of one response: only what it needs is read. Not of many, for which a recording is read once
+//! (see
+//! `feed`).
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use datafusion::common::Result;
+use datafusion::execution::SessionState;
+use datafusion::physical_plan::{ExecutionPlan, collect};
+
+use super::failed;
+use super::feed::{Feed, Window, rows_of};
+use super::rows::PartRows;
+use crate::explain::{Actor, Explained, Kind, Reason, Source};
+use crate::schema::result::{self, Integers};
+use crate::store::Database;
+
+/// So many instances are asked for their begins; of more, the whole recording before is read.
+const MOST_HOLDERS: usize = 32;
+
+/// The parts of the response of an instance of a process; none if it is not complete, or there is none.
+pub(super) async fn parts(
+    state: &SessionState,
+    database: &Arc<Database>,
+    recording: &str,
+    instance: (&str, i64),
+    rows: PartRows,
+) -> Result<Vec<RecordBatch>> {
+    let Some((begin, end)) = span(state, recording, &[instance], true).await? else { return Ok(Vec::new()) };
+    let mut since = begin;
+    loop {
+        let window = Window { since, from: begin, to: end };
+        let mut feed = Feed::of_one(database, recording, instance, (begin, end)).map_err(failed)?;
+        for batch in run(state, &rows_of(recording, Some(window))).await? {
+            feed.take_in(&batch).map_err(failed)?;
+        }
+        feed.end().map_err(failed)?;
+        let explained = feed.take();
+        let earlier = match holders(&explained, &feed) {
+            Holders::Some(holders) if holders.is_empty() => since,
+            Holders::Some(holders) => {
+                let holders: Vec<_> =
+                    holders.iter().map(|(name, instance)| (name.as_str(), *instance)).collect();
+                let begun = span(state, recording, &holders, false).await?;
+                begun.map_or(i64::MIN, |(begin, _)| begin.min(since))
+            }
+            Holders::Any => i64::MIN,
+        };
+        if earlier >= since {
+            return rows.of(&explained, &mut feed);
+        }
+        since = earlier;
+    }
+}
+
+/// Who may hold a semaphore that matters, since the begin of its instance at the earliest.
+enum Holders {
+    Some(Vec<(String, i64)>),
+    /// Anybody, or too many to ask for their begins.
+    Any,
+}
+
+fn holders(explained: &[Explained], feed: &Feed) -> Holders {
+    let mut holders: Vec<Actor> = Vec::new();
+    for part in explained.iter().flat_map(|one| &one.parts) {
+        match (part.kind, part.by, part.reason) {
+            (Kind::Lock, None, _) => return Holders::Any,
+            (
+                Kind::Behind,
+                Some(Source::Process(by)),
+                Some(Reason::NotKnown | Reason::LowerPriorityHolds(_) | Reason::LowerPriorityNotPreemptable),
+            )
+            | (Kind::Lock, Some(Source::Process(by)), _) => holders.push(by),
+            _ => {}
+        }
+    }
+    holders.sort_unstable();
+    holders.dedup();
+    match holders.len() > MOST_HOLDERS {
+        true => Holders::Any,
+        false => {
+            Holders::Some(holders.iter().map(|by| (feed.name(by.process).to_owned(), by.instance)).collect())
+        }
+    }
+}
+
+/// From the first begin of some instances to their last end. `None` if one is missing, or its begin is not
+/// known; with `complete`, also if one is cut off.
+async fn span(
+    state: &SessionState,
+    recording: &str,
+    instances: &[(&str, i64)],
+    complete: bool,
+) -> Result<Option<(i64, i64)>> {
+    let quoted = |text: &str| text.replace('\'', "''");
+    let mut which = String::new();
+    for (process, instance) in instances {
+        let or = if which.is_empty() { "" } else { " OR " };
+        // Writing to a text does not fail.
+        let _ = write!(which, "{or}process = '{}' AND instance = {instance}", quoted(process));
+    }
+    let complete = if complete { " AND complete" } else { "" };
+    let statement = format!(
+        "SELECT coalesce(activate_at, start_at) AS begin_at, terminate_at AS end_at FROM process_instance \
+         WHERE recording = '{}' AND ({which}){complete}",
+        quoted(recording)
+    );
+    let (mut known, mut whole) = (0, None::<(i64, i64)>);
+    for batch in run(state, &statement).await? {
+        let [begins, ends] = result::columns::<[Integers; 2]>(&batch).map_err(failed)?;
+        for row in 0..batch.num_rows() {
+            let Some(begin) = begins.get(row) else { return Ok(None) };
+            // One that goes on has its begin only.
+            let end = ends.get(row).unwrap_or(i64::MAX);
+            known += 1;
+            whole = Some(whole.map_or((begin, end), |(first, last)| (first.min(begin), last.max(end))));
+        }
+    }
+    Ok(whole.filter(|_| known == instances.len()))
+}
+
+/// All rows of a statement, in its order.
+async fn run(state: &SessionState, statement: &str) -> Result<Vec<RecordBatch>> {
+    let plan = state.create_logical_plan(statement).await?;
+    let plan: Arc<dyn ExecutionPlan> = state.create_physical_plan(&plan).await?;
+    collect(plan, state.task_ctx()).await
+}

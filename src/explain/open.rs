@@ -1,0 +1,139 @@
+//! One wanted instance from its activation until it is explained. Not how its spans are cut (see `split`).
+
+use super::runnables::Nest;
+use super::split::{Cutter, Known, Need, Own, add, unknown};
+use super::types::{Actor, Core, Explained, Part, RunnableSpan, Source, State, StateSpan};
+use super::waits::Waits;
+
+/// As many spans wait for the end of their instance; more are cut before, so that what is kept about other
+/// instances is bounded by the spans of this one, not by its response.
+const MOST: usize = 32;
+
+/// An open instance; also a place for the next one, with its buffers.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub actor: Actor,
+    /// Counts the instances that had this place.
+    pub generation: u64,
+    pub activated_by: Option<Source>,
+    pub waits: Waits,
+    /// Activation and termination.
+    pub ended: Option<(i64, i64)>,
+    /// Nothing before this is asked about, apart from spans that are not cut.
+    since: i64,
+    /// In the order of their ends.
+    runnables: Vec<RunnableSpan>,
+    todo: Vec<Own>,
+    limit: usize,
+    last_core: Option<Core>,
+    parts: Vec<Part>,
+}
+
+impl Open {
+    pub fn new(actor: Actor, since: i64) -> Self {
+        Self {
+            actor,
+            generation: 0,
+            activated_by: None,
+            waits: Waits::default(),
+            ended: None,
+            since,
+            runnables: Vec::new(),
+            todo: Vec::new(),
+            limit: MOST,
+            last_core: None,
+            parts: Vec::new(),
+        }
+    }
+
+    /// The place of an instance that is explained goes to another one.
+    pub fn begin(&mut self, actor: Actor, since: i64) {
+        (self.actor, self.since, self.activated_by, self.ended) = (actor, since, None, None);
+        (self.last_core, self.limit) = (None, MOST);
+        self.waits.clear();
+        self.runnables.clear();
+        self.todo.clear();
+    }
+
+    /// A state span of the instance. Returns whether some should be cut now.
+    pub fn state(&mut self, span: StateSpan) -> bool {
+        let StateSpan { core, state, begin, end, .. } = span;
+        let for_what = self.waits.of(state, begin, end);
+        if begin < end {
+            self.todo.push(Own { core, state, begin, end, for_what });
+        }
+        self.todo.len() >= self.limit
+    }
+
+    pub fn runnable(&mut self, span: RunnableSpan) {
+        if span.begin < span.end {
+            self.runnables.push(span);
+        }
+    }
+
+    /// Before this, nothing is asked about any more.
+    pub fn horizon(&self) -> i64 {
+        self.todo.first().map_or(self.since, |own| own.begin.min(self.since))
+    }
+
+    /// Cuts the spans that end before `before`, in order, until something has to come first. Returns that,
+    /// and until when.
+    pub fn cut(&mut self, known: Known, nest: &mut Nest, before: i64) -> Result<(), (Need, i64)> {
+        let mut cutter = Cutter { known, actor: self.actor, parts: &mut self.parts };
+        let (mut count, mut used) = (0, 0);
+        let mut done = Ok(());
+        while let Some(own) = self.todo.get(count).copied().filter(|own| own.end < before) {
+            let next = || self.todo.get(count + 1).filter(|_| own.state == State::Active)?.core;
+            let is_last = count + 1 == self.todo.len();
+            if own.core.is_none() && own.state == State::Active && is_last && self.ended.is_none() {
+                break;
+            }
+            let core = own.core.or_else(next).or(self.last_core);
+            let begin = cutter.parts.last().map_or(own.begin, |last| last.end);
+            add(cutter.parts, unknown(begin, own.begin));
+            let own = Own { core, begin: own.begin.max(begin), ..own };
+            let rest = self.runnables.get(used..).unwrap_or_default();
+            // Only few end in one span: no binary search over all.
+            let mine = rest.iter().take_while(|span| span.end <= own.end).count();
+            if own.begin < own.end
+                && let Err(need) = cutter.cut(&own, rest.get(..mine).unwrap_or_default(), nest)
+            {
+                done = Err((need, own.end));
+                break;
+            }
+            used += mine;
+            count += 1;
+            self.last_core = core.or(self.last_core);
+            self.since = self.since.max(own.end);
+        }
+        self.runnables.drain(..used.min(self.runnables.len()));
+        self.todo.drain(..count);
+        self.limit = MOST.max(2 * self.todo.len());
+        done
+    }
+
+    /// All spans are cut: the parts of the response, without hole.
+    pub fn explained(&mut self) -> Explained {
+        let (begin, end) = self.ended.unwrap_or((self.since, self.since));
+        let mut parts = std::mem::take(&mut self.parts);
+        let is_whole = parts.first().is_some_and(|first| first.begin == begin)
+            && parts.last().is_some_and(|last| last.end == end);
+        if !is_whole {
+            parts = within(&parts, begin, end);
+        }
+        Explained { actor: self.actor, begin, end, activated_by: self.activated_by, parts }
+    }
+}
+
+/// Parts without hole between them, as parts of `[begin, end)`.
+fn within(parts: &[Part], begin: i64, end: i64) -> Vec<Part> {
+    let mut whole = Vec::with_capacity(parts.len() + 2);
+    let first = parts.first().map_or(end, |first| first.begin).min(end);
+    add(&mut whole, unknown(begin, first));
+    for part in parts {
+        add(&mut whole, Part { begin: part.begin.max(begin), end: part.end.min(end), ..*part });
+    }
+    let last = parts.last().map_or(end, |last| last.end).max(begin);
+    add(&mut whole, unknown(last, end));
+    whole
+}

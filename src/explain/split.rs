@@ -1,0 +1,408 @@
+//! Cuts one span of an instance into parts: who has its core, who holds what it waits for. Not where the
+//! spans come from (see `open`).
+
+use super::cores::{Gaps, Timeline};
+use super::locks::{Hold, Holder, Locks, needs_core};
+use super::processes::Process;
+use super::runnables::Nest;
+use super::table::Table;
+use super::types::{
+    Actor, Core, Kind, Object, Part, ProcessFacts, Reason, RunnableSpan, Source, State, StateSpan,
+};
+use super::waits::For;
+
+/// What has to come before a span can be cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    /// The next span on a core: who has it until then is not known.
+    Core(Core),
+    /// The next state span of a holder.
+    Holder(Actor),
+}
+
+/// What to do when something has to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// Wait for it.
+    Comes,
+    /// Nothing will come any more: nobody had the core.
+    IsNothing,
+    /// Do without it: it is not known.
+    IsUnknown,
+}
+
+/// A span of the instance, with what it was for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Own {
+    pub core: Option<Core>,
+    pub state: State,
+    pub begin: i64,
+    pub end: i64,
+    pub for_what: Option<For>,
+}
+
+/// All that a span is cut with.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub processes: &'a Table<Process>,
+    pub cores: &'a Table<Timeline>,
+    pub gaps: &'a Gaps,
+    pub locks: &'a Locks,
+    pub rest: Rest,
+    /// All spans that end before this have come.
+    pub before: i64,
+}
+
+/// Cuts the spans of one instance.
+pub(super) struct Cutter<'a> {
+    pub known: Known<'a>,
+    pub actor: Actor,
+    pub parts: &'a mut Vec<Part>,
+}
+
+/// A part of which nothing is known yet.
+pub(super) fn unknown(begin: i64, end: i64) -> Part {
+    Part {
+        begin,
+        end,
+        core: None,
+        state: None,
+        kind: Kind::Unknown,
+        by: None,
+        runnable: None,
+        object: None,
+        reason: None,
+        holder_state: None,
+        by_behind: None,
+    }
+}
+
+/// Adds a part, or extends the last one, if it is equal in everything. Parts come in order.
+pub(super) fn add(parts: &mut Vec<Part>, part: Part) {
+    if part.begin >= part.end {
+        return;
+    }
+    if let Some(last) = parts.last_mut()
+        && last.end == part.begin
+        && last.kind == part.kind
+        && (Part { begin: last.begin, end: last.end, ..part }) == *last
+    {
+        last.end = part.end;
+        return;
+    }
+    parts.push(part);
+}
+
+impl Cutter<'_> {
+    /// Cuts a span of the instance; `runnables` are those of its that ended up to the end of the span. If
+    /// something has to come first, no part is added.
+    pub fn cut(&mut self, own: &Own, runnables: &[RunnableSpan], nest: &mut Nest) -> Result<(), Need> {
+        let count = self.parts.len();
+        let last = self.parts.last().copied();
+        let part = Part { core: own.core, state: Some(own.state), ..unknown(own.begin, own.end) };
+        let done = match (own.state, own.for_what) {
+            (State::Running, _) => {
+                let parts = &mut *self.parts;
+                nest.cut(own.begin, own.end, runnables, |begin, end, runnable| {
+                    add(parts, Part { begin, end, kind: Kind::Executes, runnable, ..part });
+                });
+                Ok(())
+            }
+            (State::Active | State::Ready, _) => self.behind(part),
+            (State::Parking, Some(For::Lock(object))) => self.behind(Part { object: Some(object), ..part }),
+            (State::Parking, _) => self.behind(part),
+            (State::Polling | State::Waiting, Some(For::Lock(object))) => {
+                self.lock(Part { kind: Kind::Lock, object: Some(object), ..part }, object)
+            }
+            (State::Polling, _) => {
+                add(self.parts, Part { kind: Kind::Lock, ..part });
+                Ok(())
+            }
+            (State::Waiting, Some(For::Event(object, by))) => {
+                let by = by.filter(|by| *by != Source::Process(self.actor));
+                self.waits(Part { kind: Kind::WaitsFor, object: Some(object), by, ..part });
+                Ok(())
+            }
+            (State::Waiting, None) => {
+                self.waits(Part { kind: Kind::WaitsFor, ..part });
+                Ok(())
+            }
+        };
+        if done.is_err() {
+            self.parts.truncate(count);
+            if let (Some(last), Some(place)) = (last, self.parts.last_mut()) {
+                *place = last;
+            }
+        }
+        done
+    }
+
+    /// It waits for an OS event. If nothing shows who set it, it may have happened in a gap.
+    fn waits(&mut self, part: Part) {
+        if part.by.is_some() {
+            return add(self.parts, part);
+        }
+        let mut now = part.begin;
+        for gap in self.known.gaps.after(part.core, now) {
+            if gap.begin >= part.end {
+                break;
+            }
+            let (begin, end) = (gap.begin.max(now), gap.end.min(part.end));
+            add(self.parts, Part { begin: now, end: begin, ..part });
+            add(self.parts, Part { begin, end, kind: Kind::Unknown, ..part });
+            now = end;
+        }
+        add(self.parts, Part { begin: now, ..part });
+    }
+
+    /// It could run: who has its core?
+    fn behind(&mut self, part: Part) -> Result<(), Need> {
+        let Some(core) = part.core else {
+            add(self.parts, part);
+            return Ok(());
+        };
+        let earlier =
+            self.known.processes.get(self.actor.process).filter(|_| part.state == Some(State::Active));
+        let earlier = earlier.and_then(|process| process.earlier_until(self.actor.instance));
+        let earlier = earlier.unwrap_or(i64::MIN);
+        let cores = self.known.cores;
+        let Some(timeline) = cores.get(core) else {
+            return self.nobody(part, None, None, earlier);
+        };
+        let (mut before, spans) = timeline.after(part.begin);
+        // Nobody said in time that the instance is there: the spans may be dropped.
+        let mut now = before.map_or(part.begin, |before| before.clamp(part.begin, part.end));
+        add(self.parts, Part { end: now, ..part });
+        for span in spans {
+            if span.begin >= part.end {
+                return self.nobody(Part { begin: now, ..part }, before, Some(span.begin), earlier);
+            }
+            if span.begin > now {
+                let nobody = Part { begin: now, end: span.begin, ..part };
+                self.nobody(nobody, before, Some(span.begin), earlier)?;
+                now = span.begin;
+            }
+            let end = span.end.min(part.end);
+            self.runs(Part { begin: now, end, ..part }, span.actor, earlier);
+            (now, before) = (end, Some(span.end));
+            if now >= part.end {
+                return Ok(());
+            }
+        }
+        self.nobody(Part { begin: now, ..part }, before, None, earlier)
+    }
+
+    /// No span on its core: the last one ended at `before`, the next one begins at `next`.
+    fn nobody(
+        &mut self,
+        part: Part,
+        before: Option<i64>,
+        next: Option<i64>,
+        earlier: i64,
+    ) -> Result<(), Need> {
+        let (Some(core), true) = (part.core, part.begin < part.end) else { return Ok(()) };
+        if next.is_none() && self.known.rest == Rest::Comes {
+            return Err(Need::Core(core));
+        }
+        let is_known = next.is_some() || self.known.rest == Rest::IsNothing;
+        let Some(before) = before.filter(|_| is_known) else {
+            add(self.parts, part);
+            return Ok(());
+        };
+        // Behind a gap, nothing is known until the next span begins.
+        let gap = self.known.gaps.after(part.core, before).first();
+        let until = gap.map_or(part.end, |gap| gap.begin.clamp(part.begin, part.end));
+        self.kernel(Part { end: until, ..part }, earlier);
+        add(self.parts, Part { begin: until, ..part });
+        Ok(())
+    }
+
+    /// Nobody has the core, or nobody who would not give it away.
+    fn kernel(&mut self, part: Part, earlier: i64) {
+        let part = Part { kind: Kind::Os, ..part };
+        let until = earlier.clamp(part.begin, part.end);
+        add(self.parts, Part { end: until, reason: Some(Reason::PreviousInstance), ..part });
+        add(self.parts, Part { begin: until, ..part });
+    }
+
+    /// Somebody has its core, as far as there is no gap.
+    fn runs(&mut self, part: Part, runner: Actor, earlier: i64) {
+        if runner == self.actor {
+            return add(self.parts, part);
+        }
+        let part = Part { by: Some(Source::Process(runner)), ..part };
+        let mut now = part.begin;
+        for gap in self.known.gaps.after(part.core, now) {
+            if gap.begin >= part.end {
+                break;
+            }
+            let (begin, end) = (gap.begin.max(now), gap.end.min(part.end));
+            self.blame(Part { begin: now, end: begin, ..part }, runner, earlier);
+            add(self.parts, Part { begin, end, by: None, ..part });
+            now = end;
+        }
+        self.blame(Part { begin: now, ..part }, runner, earlier);
+    }
+
+    /// Why somebody has its core.
+    fn blame(&mut self, part: Part, runner: Actor, earlier: i64) {
+        if part.begin >= part.end {
+            return;
+        }
+        let facts =
+            |process| self.known.processes.get(process).map(|process| process.facts).unwrap_or_default();
+        let (mine, other) = (facts(self.actor.process), facts(runner.process));
+        if other.is_idle {
+            return self.kernel(part, earlier);
+        }
+        let part = Part { kind: Kind::Behind, ..part };
+        let is_earlier = runner.process == self.actor.process && runner.instance < self.actor.instance;
+        if is_earlier {
+            return add(self.parts, Part { reason: Some(Reason::PreviousInstance), ..part });
+        }
+        let Some(reason) = reason(mine, other) else { return self.lower(part, runner, mine, other, earlier) };
+        self.because(part, reason, earlier);
+    }
+
+    /// An earlier instance that is not finished is a reason where there is no other.
+    fn because(&mut self, part: Part, reason: Reason, earlier: i64) {
+        let until = if reason == Reason::NotKnown { earlier.clamp(part.begin, part.end) } else { part.begin };
+        add(self.parts, Part { end: until, reason: Some(Reason::PreviousInstance), ..part });
+        add(self.parts, Part { begin: until, reason: Some(reason), ..part });
+    }
+
+    /// Somebody of lower priority runs: what it holds may be why.
+    fn lower(&mut self, part: Part, runner: Actor, mine: ProcessFacts, other: ProcessFacts, earlier: i64) {
+        let else_reason = if other.is_preemptable == Some(false) && !mine.is_isr {
+            Reason::LowerPriorityNotPreemptable
+        } else {
+            Reason::NotKnown
+        };
+        let locks = self.known.locks;
+        let Some(holder) = locks.holder(runner) else { return self.because(part, else_reason, earlier) };
+        let mut now = part.begin;
+        while now < part.end {
+            let (hold, until) = holder.held_at(now);
+            let until = until.min(part.end);
+            let reason = hold.map_or(else_reason, |(object, _)| Reason::LowerPriorityHolds(object));
+            self.because(Part { begin: now, end: until, ..part }, reason, earlier);
+            now = until;
+        }
+    }
+
+    /// It waits for a semaphore: who holds it, and what does the holder do?
+    fn lock(&mut self, part: Part, object: Object) -> Result<(), Need> {
+        let locks = self.known.locks;
+        let mut now = part.begin;
+        while now < part.end {
+            let (hold, until) = locks.holder_at(object, self.actor, now);
+            let piece = Part { begin: now, end: until.min(part.end), ..part };
+            match hold.and_then(|hold| Some((hold, locks.holder(hold.0)?))) {
+                Some((hold, holder)) => self.held(piece, hold, holder)?,
+                None => add(self.parts, piece),
+            }
+            now = piece.end;
+        }
+        Ok(())
+    }
+
+    /// A holder has the semaphore for all of a part, unless a gap hides that.
+    fn held(&mut self, part: Part, (actor, since): Hold<Actor>, holder: &Holder) -> Result<(), Need> {
+        let seen = holder.seen_until(since).clamp(part.begin, part.end);
+        let known = Part { end: seen, by: Some(Source::Process(actor)), ..part };
+        let mut now = known.begin;
+        for span in holder.after(now) {
+            if span.begin >= known.end {
+                break;
+            }
+            // Between its spans, it is known to have the semaphore only.
+            add(self.parts, Part { begin: now, end: span.begin.max(now), ..known });
+            let (begin, end) = (span.begin.max(now), span.end.min(known.end));
+            self.does(Part { begin, end, holder_state: Some(span.state), ..known }, span)?;
+            now = end;
+        }
+        let hidden = holder.hidden_from(since, self.known.gaps);
+        let (from, to) = holder.runs(self.known.before);
+        let (from, to) = (from.clamp(now, known.end.max(now)), to.min(known.end));
+        if from < to && to <= hidden {
+            add(self.parts, Part { begin: now, end: from, ..known });
+            add(self.parts, Part { begin: from, end: to, holder_state: Some(State::Running), ..known });
+            now = to;
+        }
+        if now < known.end {
+            if self.known.rest == Rest::Comes && !holder.is_over() {
+                return Err(Need::Holder(actor));
+            }
+            // It is lost, or its span takes too long.
+            let hidden = hidden.clamp(now, known.end);
+            add(self.parts, Part { begin: now, end: hidden, ..known });
+            add(self.parts, Part { begin: hidden, by: None, ..known });
+        }
+        add(self.parts, Part { begin: seen, ..part });
+        Ok(())
+    }
+
+    /// A holder that could run, but does not: who has its core?
+    fn does(&mut self, part: Part, span: &StateSpan) -> Result<(), Need> {
+        let (true, Some(core)) = (needs_core(span.state), span.core) else {
+            add(self.parts, part);
+            return Ok(());
+        };
+        let mut now = part.begin;
+        let cores = self.known.cores;
+        if let Some(timeline) = cores.get(core) {
+            for other in timeline.after(now).1 {
+                if other.begin >= part.end {
+                    add(self.parts, Part { begin: now, ..part });
+                    return Ok(());
+                }
+                add(self.parts, Part { begin: now, end: other.begin.max(now), ..part });
+                let (begin, end) = (other.begin.max(now), other.end.min(part.end));
+                self.preempts(Part { begin, end, ..part }, core, other.actor);
+                now = end;
+                if now >= part.end {
+                    return Ok(());
+                }
+            }
+        }
+        if now < part.end && self.known.rest == Rest::Comes {
+            return Err(Need::Core(core));
+        }
+        add(self.parts, Part { begin: now, ..part });
+        Ok(())
+    }
+
+    /// Somebody has the core of a holder, as far as there is no gap.
+    fn preempts(&mut self, part: Part, core: Core, runner: Actor) {
+        let runs = Part { by_behind: Some(runner), ..part };
+        let mut now = part.begin;
+        for gap in self.known.gaps.after(Some(core), now) {
+            if gap.begin >= part.end {
+                break;
+            }
+            let (begin, end) = (gap.begin.max(now), gap.end.min(part.end));
+            add(self.parts, Part { begin: now, end: begin, ..runs });
+            add(self.parts, Part { begin, end, ..part });
+            now = end;
+        }
+        add(self.parts, Part { begin: now, ..runs });
+    }
+}
+
+/// Why `other` runs while `mine` could; `None` if its priority is lower.
+fn reason(mine: ProcessFacts, other: ProcessFacts) -> Option<Reason> {
+    if other.is_isr {
+        return Some(Reason::Isr);
+    }
+    if mine.is_isr {
+        // No task is more urgent than an ISR.
+        return None;
+    }
+    let (Some(own), Some(others)) = (mine.priority, other.priority) else { return Some(Reason::NotKnown) };
+    match others.cmp(&own) {
+        std::cmp::Ordering::Greater => Some(Reason::HigherPriority),
+        std::cmp::Ordering::Equal if other.is_preemptable.is_some() => Some(Reason::EqualPriority),
+        std::cmp::Ordering::Equal => Some(Reason::NotKnown),
+        std::cmp::Ordering::Less => None,
+    }
+}

@@ -1,0 +1,276 @@
+//! `explain`: finds the instance that a metric is greatest for, or another one, and why its response took as
+//! long as it did. Not how a response is cut into parts (see [`crate::explain`]), nor the text of it.
+
+use crate::engine::{Param, ResultStream, Session};
+use crate::error::{Error, Result};
+use crate::library::{Metric, Unit};
+use crate::metrics::{MetricFilter, why_absent};
+use crate::schema::result::{Fractions, Integers, Texts, columns};
+use arrow::array::RecordBatch;
+
+/// Which instance of an entity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// The one with the greatest sample.
+    Greatest,
+    /// The one with the least sample.
+    Least,
+    /// The one at a percentile, in hundredths of a percent, by nearest rank.
+    Percentile(u16),
+    /// The one of this number.
+    Number(i64),
+}
+
+/// `METRIC:ENTITY:max`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// Name of a metric of processes.
+    pub metric: String,
+    /// A task or an ISR.
+    pub entity: String,
+    /// One of its instances.
+    pub which: Which,
+}
+
+impl Asked {
+    /// Parses `METRIC:ENTITY`, or that with `:max`, `:min`, `:p99`, `:p99.9` or the number of an instance. An
+    /// entity may contain colons.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Usage`] for anything else.
+    pub fn parse(text: &str) -> Result<Self> {
+        let bad = |what: &str| {
+            Error::usage(format!("'{text}' {what}"))
+                .hint("METRIC:ENTITY[:max|:min|:p99|:INSTANCE], e.g. ResponseTime:T_5:max")
+        };
+        let (metric, rest) = text.split_once(':').ok_or_else(|| bad("names no entity"))?;
+        let (entity, which) =
+            match rest.rsplit_once(':').and_then(|(entity, last)| Some((entity, which(last)?))) {
+                Some(found) => found,
+                None => (rest, Which::Greatest),
+            };
+        if metric.is_empty() || entity.is_empty() {
+            return Err(bad("lacks a metric or an entity"));
+        }
+        if which == Which::Percentile(u16::MAX) {
+            return Err(bad("has a percentile that is not between 0 and 100, or has more than two decimals"));
+        }
+        Ok(Self { metric: metric.to_owned(), entity: entity.to_owned(), which })
+    }
+}
+
+/// `None`: the word belongs to the name of the entity. A percentile that there is not is `u16::MAX`.
+fn which(word: &str) -> Option<Which> {
+    match word {
+        "max" => return Some(Which::Greatest),
+        "min" => return Some(Which::Least),
+        _ => {}
+    }
+    if let Ok(number) = word.parse::<u64>() {
+        return i64::try_from(number).ok().map(Which::Number);
+    }
+    let digits = word.strip_prefix('p').filter(|digits| digits.starts_with(|c: char| c.is_ascii_digit()))?;
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if !is_number(whole) || !is_number(fraction) {
+        return None;
+    }
+    let hundredths = (fraction.len() <= 2)
+        .then(|| format!("{whole}{fraction:0<2}").parse::<u16>().ok())
+        .flatten()
+        .filter(|hundredths| *hundredths <= 10_000);
+    Some(Which::Percentile(hundredths.unwrap_or(u16::MAX)))
+}
+
+/// The instance that was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chosen {
+    /// Its recording.
+    pub recording: String,
+    /// Task or ISR.
+    pub process: String,
+    /// Its number.
+    pub instance: i64,
+    /// Its sample of the metric; `None` when it was asked for by its number.
+    pub sample: Option<Sample>,
+}
+
+/// A sample among others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// Name of the metric.
+    pub metric: String,
+    /// In the unit of the metric.
+    pub value: f64,
+    /// What is measured.
+    pub unit: Unit,
+    /// How many samples there are.
+    pub count: i64,
+    /// Its place among them, from 1 for the least.
+    pub rank: i64,
+}
+
+/// The instance that was asked for, of all recordings of the session. Of equal samples, that of the first
+/// recording and instance.
+///
+/// # Errors
+/// [`crate::error::ErrorKind::Usage`] when there is no such metric, entity or instance, or no sample; those
+/// of a query.
+pub fn find(session: &Session, asked: &Asked) -> Result<Chosen> {
+    let metric = session.queries().metric(&asked.metric)?;
+    let process = asked.entity.clone();
+    if let Which::Number(instance) = asked.which {
+        let recording = recording_of(session, asked, instance)?;
+        return Ok(Chosen { recording, process, instance, sample: None });
+    }
+    if !metric.params.is_empty() {
+        return Err(no_instances(metric));
+    }
+    let samples = format!(
+        "FROM ({}) WHERE entity = $entity AND value IS NOT NULL AND (is_type(type, 'T') OR is_type(type, 'I'))",
+        metric.sql
+    );
+    let params = [("entity", Param::Text(asked.entity.clone()))];
+    let counted = rows(session, &format!("SELECT count(*) {samples}"), &params)?;
+    let count =
+        counted.first().map_or(Ok(0), |batch| columns::<Integers>(batch).map(|count| count.value(0)))?;
+    if count == 0 {
+        let filter = MetricFilter { entity: Some(asked.entity.clone()), ..MetricFilter::default() };
+        return Err(Error::usage(why_absent(session, metric, &asked.entity, &filter)?)
+            .hint("`btfdb metrics` shows which metrics have samples"));
+    }
+    let rank = match asked.which {
+        Which::Greatest => count,
+        // By nearest rank: at least that share of the samples is not greater.
+        Which::Percentile(hundredths) => {
+            let rank = (i128::from(hundredths) * i128::from(count) + 9_999) / 10_000;
+            i64::try_from(rank).unwrap_or(count).clamp(1, count)
+        }
+        Which::Least | Which::Number(_) => 1,
+    };
+    let order = match asked.which {
+        Which::Greatest => "value DESC, recording, instance LIMIT 1".to_owned(),
+        _ => format!("value, recording, instance LIMIT 1 OFFSET {}", rank - 1),
+    };
+    let found =
+        rows(session, &format!("SELECT recording, instance, value {samples} ORDER BY {order}"), &params);
+    let found = match found {
+        Ok(found) => found,
+        Err(_) if !metric.sql.contains("instance") => return Err(no_instances(metric)),
+        Err(e) => return Err(e),
+    };
+    let batch = found.first().ok_or_else(|| no_instances(metric))?;
+    let (recording, instance, value) = columns::<(Texts, Integers, Fractions)>(batch)?;
+    let sample =
+        Sample { metric: metric.name.clone(), value: value.value(0), unit: metric.unit, count, rank };
+    let recording = recording.value(0).to_owned();
+    Ok(Chosen { recording, process, instance: instance.value(0), sample: Some(sample) })
+}
+
+/// The only recording that has an instance of that number.
+fn recording_of(session: &Session, asked: &Asked, instance: i64) -> Result<String> {
+    let params = [("entity", Param::Text(asked.entity.clone())), ("instance", Param::Int(instance))];
+    let of = "FROM process_instance WHERE process = $entity";
+    let found = rows(session, &format!("SELECT recording {of} AND instance = $instance LIMIT 2"), &params)?;
+    let mut names = Vec::new();
+    for batch in &found {
+        names.extend(columns::<Texts>(batch)?.iter().flatten().map(str::to_owned));
+    }
+    match names.as_slice() {
+        [name] => Ok(name.clone()),
+        [] => Err(no_instance(session, asked, instance)?),
+        _ => Err(Error::usage(format!("several recordings have an instance {instance} of {}", asked.entity))
+            .hint("--recording NAME chooses one")),
+    }
+}
+
+fn no_instance(session: &Session, asked: &Asked, instance: i64) -> Result<Error> {
+    let mut known = Vec::new();
+    for batch in rows(session, "SELECT DISTINCT process FROM process_instance", &[])? {
+        known.extend(columns::<Texts>(&batch)?.iter().flatten().map(str::to_owned));
+    }
+    if !known.contains(&asked.entity) {
+        let error = Error::usage(format!("no task or ISR '{}' ran", asked.entity));
+        return Ok(error.hint_near(&asked.entity, known.iter().map(String::as_str), |all| {
+            format!("those that ran are: {all}")
+        }));
+    }
+    Ok(Error::usage(format!("{} has no instance {instance}", asked.entity))
+        .hint("instances are counted from 0; table process_instance has them"))
+}
+
+fn no_instances(metric: &Metric) -> Error {
+    Error::usage(format!("{} is no metric of instances of tasks and ISRs", metric.name))
+        .hint("ResponseTime, StartDelay, NetExecutionTime and others are")
+}
+
+/// The parts of the response of an instance, in order: rows of view `response_part`, and which of their
+/// columns hold times.
+///
+/// # Errors
+/// [`crate::error::ErrorKind::Usage`] when the instance is not complete; those of a query.
+pub fn parts(session: &Session, chosen: &Chosen) -> Result<(Vec<RecordBatch>, Vec<bool>)> {
+    let params = [
+        ("recording", Param::Text(chosen.recording.clone())),
+        ("process", Param::Text(chosen.process.clone())),
+        ("instance", Param::Int(chosen.instance)),
+    ];
+    let parts = session.sql(
+        "SELECT * FROM response_part \
+         WHERE recording = $recording AND process = $process AND instance = $instance ORDER BY part",
+        &params,
+    )?;
+    let times = parts.times().to_vec();
+    let parts = some(parts)?;
+    if !parts.is_empty() {
+        return Ok((parts, times));
+    }
+    Err(Error::usage(format!("instance {} of {} is not complete", chosen.instance, chosen.process))
+        .hint("the recording, or a gap of it, cuts its response off: nobody knows how long that was"))
+}
+
+/// What makes the slow responses of an entity slow, the greatest difference first: rows of view `slow_part`.
+///
+/// # Errors
+/// Those of a query.
+pub fn slow_parts(session: &Session, asked: &Asked) -> Result<ResultStream> {
+    let params = [("entity", Param::Text(asked.entity.clone()))];
+    session.sql(
+        "SELECT * FROM slow_part WHERE process = $entity \
+         ORDER BY recording, difference DESC, kind, by_process, runnable, object, reason",
+        &params,
+    )
+}
+
+/// All rows of a statement.
+fn rows(session: &Session, sql: &str, params: &[(&str, Param)]) -> Result<Vec<RecordBatch>> {
+    some(session.sql(sql, params)?)
+}
+
+/// The batches that have rows.
+fn some(result: ResultStream) -> Result<Vec<RecordBatch>> {
+    result.filter(|batch| batch.as_ref().map_or(true, |batch| batch.num_rows() > 0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instances_are_asked_for_by_words_and_numbers() {
+        let which = |text: &str| Asked::parse(text).map(|asked| (asked.entity, asked.which)).ok();
+        let of = |entity: &str, which| Some((entity.to_owned(), which));
+        assert_eq!(which("R:T_5"), of("T_5", Which::Greatest));
+        assert_eq!(which("R:T_5:max"), of("T_5", Which::Greatest));
+        assert_eq!(which("R:T_5:min"), of("T_5", Which::Least));
+        assert_eq!(which("R:T_5:12"), of("T_5", Which::Number(12)));
+        assert_eq!(which("R:T_5:p99"), of("T_5", Which::Percentile(9900)));
+        assert_eq!(which("R:T_5:p99.5"), of("T_5", Which::Percentile(9950)));
+        assert_eq!(which("R:T_5:p0"), of("T_5", Which::Percentile(0)));
+        assert_eq!(which("R:a:b"), of("a:b", Which::Greatest));
+        assert_eq!(which("R:a:prio"), of("a:prio", Which::Greatest));
+        for bad in ["R", "R:", ":T", "R:T:p101", "R:T:p99.999"] {
+            assert_eq!(which(bad), None, "{bad}");
+        }
+    }
+}

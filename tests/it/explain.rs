@@ -1,0 +1,151 @@
+//! `btfdb explain`: its text and rows, what it refuses, and that one response is explained as all of them are.
+//! Not the rules of a cut (see `src/explain`), nor what holds of every recording (see
+//! `tests/slt/every_recording.slt`).
+
+use crate::support::{Bench, Run};
+use std::fmt::Write as _;
+
+/// Two cores and a spinlock: T_A polls on Core_0 for what T_B has got on Core_1, which an ISR interrupts
+/// meanwhile; then it waits for an event, which an alarm sets.
+fn locked() -> Bench {
+    let bench = Bench::new();
+    let mut text =
+        "#version 2.2.1\n#creator test\n#creationDate 2026-01-01T00:00:00Z\n#timeScale ns\n".to_owned();
+    for line in [
+        "0,Alarm_B,0,T,T_B,0,activate",
+        "10,Core_1,0,T,T_B,0,start",
+        "20,T_B,0,SEM,Spin,0,requestsemaphore",
+        "20,T_B,0,SEM,Spin,0,assigned",
+        "100,Alarm_A,0,T,T_A,0,activate",
+        "100,Core_0,0,T,T_C,0,start",
+        "150,Core_0,0,T,T_C,0,terminate",
+        "160,Core_0,0,T,T_A,0,start",
+        "170,T_A,0,R,Work,0,start",
+        "200,T_A,0,R,Work,0,terminate",
+        "200,T_A,0,SEM,Spin,0,requestsemaphore",
+        "200,T_A,0,SEM,Spin,0,waiting",
+        "200,Core_0,0,T,T_A,0,poll",
+        "220,Irq,0,I,ISR_1,0,activate",
+        "220,Core_1,0,T,T_B,0,preempt",
+        "220,Core_1,0,I,ISR_1,0,start",
+        "260,Core_1,0,I,ISR_1,0,terminate",
+        "260,Core_1,0,T,T_B,0,resume",
+        "300,T_B,0,SEM,Spin,0,released",
+        "300,T_A,0,SEM,Spin,0,assigned",
+        "300,Core_0,0,T,T_A,0,run",
+        "340,T_A,0,SEM,Spin,0,released",
+        "400,T_A,0,EVENT,Ev,0,wait_event",
+        "400,Core_0,0,T,T_A,0,wait",
+        "450,Core_1,0,T,T_B,0,terminate",
+        "500,Alarm_E,0,EVENT,Ev,0,set_event,T_A",
+        "500,Core_0,0,T,T_A,0,release",
+        "510,Core_0,0,T,T_A,0,resume",
+        "600,Core_0,0,T,T_A,0,terminate",
+    ] {
+        writeln!(text, "{line}").unwrap();
+    }
+    bench.write("locked.btf", text);
+    bench.ok(&["ingest", "locked.db", "locked.btf", "-q"]);
+    bench
+}
+
+fn rows(bench: &Bench, database: &str, sql: &str) -> String {
+    let Run { stdout, .. } = bench.ok(&["query", database, sql, "--format", "csv"]);
+    stdout + "\n"
+}
+
+#[test]
+fn the_worst_response_of_the_demo_reads_like_sentences() {
+    let bench = Bench::engine();
+    insta::assert_snapshot!(bench.ok(&["explain", "engine.db", "ResponseTime:T_4:max"]).stdout);
+}
+
+#[test]
+fn locks_events_and_who_holds_back_their_holders_are_named() {
+    let bench = locked();
+    insta::assert_snapshot!(bench.ok(&["explain", "locked.db", "ResponseTime:T_A"]).stdout);
+}
+
+#[test]
+fn slow_responses_are_compared_with_typical_ones() {
+    let bench = Bench::engine();
+    let run = bench.ok(&["explain", "engine.db", "ResponseTime:T_4", "--slow", "--format", "table"]);
+    insta::assert_snapshot!(run.stdout);
+}
+
+/// A condition on process and instance reads a part of the recording only.
+#[test]
+fn one_response_is_explained_as_all_are() {
+    for (bench, database) in [(Bench::engine(), "engine.db"), (locked(), "locked.db")] {
+        let all = rows(&bench, database, "SELECT * FROM response_part ORDER BY process, instance, part");
+        let (header, all) = all.split_once('\n').unwrap();
+        let instances =
+            rows(&bench, database, "SELECT DISTINCT process, instance FROM response_part ORDER BY 1, 2");
+        let mut each = String::new();
+        for line in instances.lines().skip(1) {
+            let (process, instance) = line.split_once(',').unwrap();
+            let condition = format!("process = '{process}' AND instance = {instance}");
+            let sql = format!("SELECT * FROM response_part WHERE {condition} ORDER BY part");
+            let one = rows(&bench, database, &sql);
+            let (same, one) = one.split_once('\n').unwrap();
+            assert_eq!(same, header);
+            each.push_str(one);
+        }
+        assert!(all.lines().count() > 5);
+        assert_eq!(each, all);
+    }
+}
+
+#[test]
+fn the_instance_can_be_any() {
+    let bench = Bench::engine();
+    let instance = |which: &str| {
+        let which = format!("ResponseTime:T_4{which}");
+        let run = bench.ok(&["explain", "engine.db", &which, "--format", "csv"]);
+        run.stdout.lines().nth(1).unwrap().split(',').nth(3).unwrap().to_owned()
+    };
+    let by_length = rows(
+        &bench,
+        "engine.db",
+        "SELECT instance FROM process_instance WHERE process = 'T_4' AND complete ORDER BY terminate_at - activate_at",
+    );
+    let by_length: Vec<&str> = by_length.lines().skip(1).collect();
+    assert_eq!(by_length.len(), 13);
+    assert_eq!(instance(""), by_length[12]);
+    assert_eq!(instance(":max"), by_length[12]);
+    assert_eq!(instance(":min"), by_length[0]);
+    // Nearest rank: 0.5 · 13 is 6.5, so the seventh.
+    assert_eq!(instance(":p50"), by_length[6]);
+    assert_eq!(instance(":p99"), by_length[12]);
+    assert_eq!(instance(":p0"), by_length[0]);
+    assert_eq!(instance(":5"), "5");
+}
+
+#[test]
+fn what_cannot_be_explained_is_refused() {
+    let bench = Bench::engine();
+    let mut all = String::new();
+    for which in [
+        "T_4",
+        "Nonsense:T_4",
+        "ResponseTime:T_44",
+        "CPULoad:Core_0",
+        "ResponseTime:T_4:p101",
+        "ResponseTime:T_4:999",
+        "ResponseTime:T_44:1",
+    ] {
+        let run = bench.run(&["explain", "engine.db", which]);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{which}");
+        writeln!(all, "$ btfdb explain engine.db {which}\n{}", run.stderr).unwrap();
+    }
+    insta::assert_snapshot!(all);
+}
+
+/// The end of a recording cuts a response off.
+#[test]
+fn an_open_response_is_not_explained() {
+    let bench = locked();
+    let run = bench.run(&["explain", "locked.db", "ResponseTime:T_C:0"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("is not complete"), "{}", run.stderr);
+}
