@@ -26,7 +26,7 @@
 -- column: behind_instance integer Instance of that.
 -- column: activated_by text Who activated the instance; NULL if that was not recorded.
 -- column: activated_by_instance integer Instance of that, of a task or ISR.
--- column: triggered_by text Task or ISR that triggered the stimulus that activated the instance, also on another core.
+-- column: triggered_by text Task or ISR that triggered the stimulus that activated the instance, also on another core, at most a second before.
 -- column: triggered_by_instance integer Instance of that.
 SELECT
     recording, process, type, instance, part, begin_at, end_at, end_at - begin_at AS length, kind, state, core, runnable,

@@ -18,6 +18,7 @@
 //! happens in the longest uncut span of a wanted instance, and by the parts of open ones.
 
 mod cores;
+mod holders;
 mod locks;
 mod open;
 mod processes;

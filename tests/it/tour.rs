@@ -156,3 +156,9 @@ fn the_page_about_simulation_runs_as_it_is_written() {
     let (commands, compared) = follow("docs/simulate.md");
     assert!(commands >= 10 && compared >= 3, "{commands} commands, {compared} with output");
 }
+
+#[test]
+fn the_page_about_reasons_runs_as_it_is_written() {
+    let (commands, compared) = follow("docs/insight.md");
+    assert!(commands >= 5 && compared >= 3, "{commands} commands, {compared} with output");
+}

@@ -23,7 +23,7 @@ impl Inst {
     }
 
     /// Its termination is told.
-    pub fn is_end_told(&self) -> bool {
+    pub fn is_end_shown(&self) -> bool {
         self.end.is_some_and(|end| {
             self.is_wanted || end == 0 || end == self.begin || self.seen(end - 1).is_some()
         })
@@ -35,7 +35,7 @@ impl<'a> Naive<'a> {
         let length = system.length;
         let mut occupants = vec![vec![None; length]; system.cores];
         for inst in &system.insts {
-            for time in 0..length {
+            for (time, _) in inst.ticks.iter().enumerate() {
                 let Some(tick) = inst.seen(time) else { continue };
                 if matches!(tick.state, State::Running | State::Polling) {
                     occupants[tick.core as usize][time] = Some(inst.actor);
@@ -76,7 +76,7 @@ impl<'a> Naive<'a> {
                 }
                 now.retain(|(actor, _)| {
                     let inst = by_actor[actor];
-                    inst.end.is_none_or(|end| end > time) || !inst.is_end_told()
+                    inst.end.is_none_or(|end| end > time) || !inst.is_end_shown()
                 });
                 all.push(now.clone());
             }
@@ -124,12 +124,12 @@ impl<'a> Naive<'a> {
         }
         let end = (time..self.system.length).find(|time| !is_waiting(*time)).unwrap();
         let mut part = Part { kind: Kind::WaitsFor, object: tick.mask.last().copied(), ..part };
-        let asked = self.system.events.iter().filter(|(_, event)| {
+        let mut asked = self.system.events.iter().filter(|(_, event)| {
             event.said == Said::WaitEvent
                 && event.source == Some(Source::Process(inst.actor))
                 && event.time <= begin as i64
         });
-        if let Some((asked, _)) = asked.last().filter(|_| !tick.mask.is_empty()) {
+        if let Some((asked, _)) = asked.next_back().filter(|_| !tick.mask.is_empty()) {
             let set = self.system.events.iter().find(|(n, event)| {
                 n > asked
                     && event.said == Said::SetEvent

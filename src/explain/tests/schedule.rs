@@ -27,7 +27,7 @@ impl Dice {
 }
 
 #[derive(Clone, Debug)]
-enum Op {
+pub enum Op {
     Compute(usize),
     Get(Object),
     Give(Object),
@@ -43,12 +43,12 @@ enum Op {
 /// What a process is, and what is told of it.
 pub struct Proc {
     pub facts: ProcessFacts,
-    urgency: i64,
-    is_preemptable: bool,
-    home: usize,
-    count: i64,
-    is_idle: bool,
-    set: Vec<Object>,
+    pub urgency: i64,
+    pub is_preemptable: bool,
+    pub home: usize,
+    pub count: i64,
+    pub is_idle: bool,
+    pub set: Vec<Object>,
 }
 
 /// What an instance did in one tick.
@@ -72,18 +72,18 @@ pub struct Inst {
     pub ticks: Vec<Option<Tick>>,
     pub is_seen: Vec<bool>,
     pub is_wanted: bool,
-    home: usize,
-    state: State,
-    script: Vec<Op>,
-    next: usize,
-    left: usize,
-    held: Vec<Object>,
-    asks: Option<Object>,
-    delay: usize,
-    waits: Vec<Object>,
-    sleeps_until: Option<usize>,
-    wait: usize,
-    stack: Vec<(u32, usize)>,
+    pub home: usize,
+    pub state: State,
+    pub script: Vec<Op>,
+    pub next: usize,
+    pub left: usize,
+    pub held: Vec<Object>,
+    pub asks: Option<Object>,
+    pub delay: usize,
+    pub waits: Vec<Object>,
+    pub sleeps_until: Option<usize>,
+    pub wait: usize,
+    pub stack: Vec<(u32, usize)>,
 }
 
 pub struct System {
@@ -93,16 +93,16 @@ pub struct System {
     pub insts: Vec<Inst>,
     pub events: Vec<(usize, Happened)>,
     /// Per event: the core where it happened.
-    places: Vec<usize>,
+    pub places: Vec<usize>,
     pub gaps: Vec<(Option<Core>, i64, i64)>,
     pub states: Vec<StateSpan>,
     pub runnables: Vec<RunnableSpan>,
-    dice: Dice,
-    is_global: bool,
-    owners: Vec<Option<usize>>,
-    on: Vec<Option<usize>>,
-    serial: usize,
-    slice: usize,
+    pub dice: Dice,
+    pub is_global: bool,
+    pub owners: Vec<Option<usize>>,
+    pub on: Vec<Option<usize>>,
+    pub serial: usize,
+    pub slice: usize,
 }
 
 const LOCKS: usize = 4;
@@ -223,7 +223,7 @@ impl System {
         self.places.push(core);
     }
 
-    fn does(&mut self, time: usize, inst: usize, said: Said, object: Object) {
+    pub fn does(&mut self, time: usize, inst: usize, said: Said, object: Object) {
         let core = self.core_of(inst);
         let source = Some(Source::Process(self.insts[inst].actor));
         self.say(
@@ -233,11 +233,11 @@ impl System {
         );
     }
 
-    fn core_of(&self, inst: usize) -> usize {
+    pub fn core_of(&self, inst: usize) -> usize {
         self.on.iter().position(|on| *on == Some(inst)).unwrap_or(self.insts[inst].home)
     }
 
-    fn activate(&mut self, process: usize, time: usize, source: Option<Source>, core: usize) {
+    pub fn activate(&mut self, process: usize, time: usize, source: Option<Source>, core: usize) {
         let script =
             if self.procs[process].is_idle { vec![Op::Compute(usize::MAX)] } else { self.script(process) };
         let proc = &mut self.procs[process];
@@ -275,7 +275,7 @@ impl System {
         self.say(time, core, event);
     }
 
-    fn set(&mut self, time: usize, core: usize, source: Option<Source>, owner: u32, object: Object) {
+    pub fn set(&mut self, time: usize, core: usize, source: Option<Source>, owner: u32, object: Object) {
         let said = Said::SetEvent;
         let event =
             Happened { time: 0, source, said, object: Some(object), owner: Some(owner), target: None };
@@ -328,14 +328,14 @@ impl System {
         }
     }
 
-    fn urgency(&self, n: usize) -> i64 {
+    pub fn urgency(&self, n: usize) -> i64 {
         let inst = &self.insts[n];
         let own = self.procs[inst.actor.process as usize].urgency;
         // The last two locks have a ceiling.
         if inst.held.iter().any(|lock| *lock >= 2) { own.max(100) } else { own }
     }
 
-    fn can_have(&self, n: usize, core: usize) -> bool {
+    pub fn can_have(&self, n: usize, core: usize) -> bool {
         let inst = &self.insts[n];
         if inst.end.is_some() || inst.state == State::Waiting {
             return false;
@@ -354,262 +354,5 @@ impl System {
             })
         };
         inst.state != State::Active || is_first()
-    }
-
-    fn dispatch(&mut self, core: usize, time: usize) {
-        let current = self.on[core];
-        let mut best = current;
-        for n in 0..self.insts.len() {
-            if Some(n) == current || !self.can_have(n, core) {
-                continue;
-            }
-            let wins = best.is_none_or(|best| {
-                let is_kept = Some(best) == current
-                    && !self.procs[self.insts[best].actor.process as usize].is_preemptable
-                    && self.urgency(n) < 1000;
-                let slices = Some(best) == current && time.is_multiple_of(self.slice);
-                let (mine, others) = (self.urgency(n), self.urgency(best));
-                !is_kept && (mine > others || (slices && mine == others))
-            });
-            if wins {
-                best = Some(n);
-            }
-        }
-        if best != current {
-            if let Some(current) = current {
-                let inst = &mut self.insts[current];
-                inst.home = core;
-                inst.state = if inst.state == State::Polling { State::Parking } else { State::Ready };
-            }
-            self.on[core] = None;
-            if self.dice.chance(40) {
-                return;
-            }
-            self.on[core] = best;
-        }
-        if let Some(n) = self.on[core] {
-            self.insts[n].home = core;
-            if !matches!(self.insts[n].state, State::Polling | State::Parking) {
-                self.insts[n].state = State::Running;
-            }
-            self.run(n, core, time);
-        }
-    }
-
-    fn leave(&mut self, n: usize, core: usize) {
-        self.insts[n].home = core;
-        self.on[core] = None;
-    }
-
-    fn run(&mut self, n: usize, core: usize, time: usize) {
-        loop {
-            if self.insts[n].left > 0 {
-                self.insts[n].left -= 1;
-                return;
-            }
-            let Some(op) = self.insts[n].script.get(self.insts[n].next).cloned() else {
-                self.insts[n].end = Some(time);
-                return self.leave(n, core);
-            };
-            let actor = self.insts[n].actor;
-            match op {
-                Op::Compute(ticks) => self.insts[n].left = ticks,
-                Op::Get(lock) => {
-                    if self.get(n, core, time, lock) {
-                        return;
-                    }
-                }
-                Op::Give(lock) => {
-                    self.owners[lock as usize] = None;
-                    self.insts[n].held.retain(|held| *held != lock);
-                    self.does(time, n, Said::Released, lock);
-                    for inst in &mut self.insts {
-                        let waits = matches!(inst.state, State::Parking | State::Waiting);
-                        if inst.end.is_none() && waits && inst.asks == Some(lock) {
-                            inst.state = State::Ready;
-                        }
-                    }
-                }
-                Op::Wait(mask) => {
-                    let is_new = self.insts[n].delay == 0;
-                    let is_set = |system: &Self| {
-                        system.procs[actor.process as usize].set.iter().any(|set| mask.contains(set))
-                    };
-                    if is_new {
-                        for event in &mask {
-                            self.does(time, n, Said::WaitEvent, *event);
-                        }
-                        self.insts[n].delay = 1;
-                        if !is_set(self) && self.dice.chance(50) {
-                            // It is in the kernel for one more tick.
-                            return;
-                        }
-                    }
-                    if !is_set(self) {
-                        if self.insts[n].delay == 1 {
-                            let inst = &mut self.insts[n];
-                            (inst.delay, inst.state, inst.waits) = (2, State::Waiting, mask);
-                            inst.wait += 1;
-                            return self.leave(n, core);
-                        }
-                        return;
-                    }
-                    self.insts[n].delay = 0;
-                }
-                Op::Clear(mask) => {
-                    self.procs[actor.process as usize].set.retain(|set| !mask.contains(set));
-                    for event in mask {
-                        self.does(time, n, Said::ClearEvent, event);
-                    }
-                }
-                Op::Set(owner, event) => self.set(time, core, Some(Source::Process(actor)), owner, event),
-                Op::Sleep(ticks) => {
-                    let inst = &mut self.insts[n];
-                    inst.next += 1;
-                    inst.wait += 1;
-                    (inst.state, inst.sleeps_until) = (State::Waiting, Some(time + ticks));
-                    return self.leave(n, core);
-                }
-                Op::Enter(runnable) => {
-                    self.serial += 1;
-                    let serial = self.serial;
-                    self.insts[n].stack.push((runnable, serial));
-                }
-                Op::Leave => {
-                    self.insts[n].stack.pop();
-                }
-                Op::Activate(process) => {
-                    let open =
-                        self.insts.iter().filter(|i| i.actor.process == process as u32 && i.end.is_none());
-                    if open.count() < 4 && !self.procs[process].is_idle {
-                        self.activate(process, time, Some(Source::Process(actor)), core);
-                    }
-                }
-            }
-            self.insts[n].next += 1;
-        }
-    }
-
-    /// Takes a lock, or waits; true if the tick is used up.
-    fn get(&mut self, n: usize, core: usize, time: usize, lock: Object) -> bool {
-        let is_new = self.insts[n].asks.is_none();
-        if is_new {
-            self.does(time, n, Said::Request, lock);
-        }
-        if self.owners[lock as usize].is_none() {
-            self.owners[lock as usize] = Some(n);
-            self.does(time, n, Said::Assigned, lock);
-            let inst = &mut self.insts[n];
-            inst.held.push(lock);
-            (inst.asks, inst.state) = (None, State::Running);
-            inst.wait += 1;
-            return false;
-        }
-        self.insts[n].asks = Some(lock);
-        if is_new && self.dice.chance(40) {
-            return true;
-        }
-        if lock % 2 == 0 || self.procs[self.insts[n].actor.process as usize].facts.is_isr {
-            self.insts[n].state = State::Polling;
-        } else {
-            self.does(time, n, Said::Awaits, lock);
-            self.insts[n].wait += 1;
-            self.insts[n].state = State::Waiting;
-            self.leave(n, core);
-        }
-        true
-    }
-
-    fn record(&mut self) {
-        for inst in &mut self.insts {
-            // An active instance is where it starts.
-            let start = inst.ticks.iter().flatten().find(|tick| tick.state != State::Active).map(|t| t.core);
-            let start = start.unwrap_or(inst.home as u32);
-            for tick in inst.ticks.iter_mut().flatten().filter(|tick| tick.state == State::Active) {
-                tick.core = start;
-            }
-        }
-        let cuts = self.dice.chance(60);
-        let mut is_event_seen = vec![true; self.events.len()];
-        for _ in 0..if self.dice.chance(50) { 0 } else { 1 + self.dice.below(4) } {
-            let core = (!self.dice.chance(20)).then(|| self.dice.below(self.cores) as u32);
-            let begin = self.dice.below(self.length);
-            let end = (begin + 1 + self.dice.below(15)).min(self.length);
-            self.gaps.push((core, begin as i64, end as i64));
-            if !cuts {
-                continue;
-            }
-            for (n, (_, event)) in self.events.iter().enumerate() {
-                let is_there = core.is_none_or(|core| self.places[n] == core as usize);
-                is_event_seen[n] &= !(is_there && event.time > begin as i64 && event.time < end as i64);
-            }
-            for inst in &mut self.insts {
-                let is_there = |tick: &Option<Tick>| {
-                    tick.as_ref().is_some_and(|tick| core.is_none_or(|core| tick.core == core))
-                };
-                let Some(first) = (begin..end).find(|time| is_there(&inst.ticks[*time])) else { continue };
-                let is_same = |a: &Option<Tick>, b: &Option<Tick>| match (a, b) {
-                    (Some(a), Some(b)) => (a.state, a.core, a.wait) == (b.state, b.core, b.wait),
-                    _ => false,
-                };
-                let mut last = end;
-                while last < self.length && is_same(&inst.ticks[last], &inst.ticks[last - 1]) {
-                    last += 1;
-                }
-                inst.is_seen[first..last].fill(false);
-            }
-        }
-        for n in 0..self.insts.len() {
-            let inst = &self.insts[n];
-            let is_told = self.events.iter().zip(&is_event_seen).any(|((_, event), is_seen)| {
-                *is_seen && event.said == Said::Activate && event.target == Some(inst.actor)
-            });
-            let is_whole = inst.is_seen.iter().all(|is_seen| *is_seen);
-            let is_wanted = inst.end.is_some() && is_whole && is_told && self.dice.chance(90);
-            self.insts[n].is_wanted = is_wanted;
-            self.spans(n);
-        }
-        let mut is_seen = is_event_seen.iter();
-        self.events.retain(|_| is_seen.next() == Some(&true));
-    }
-
-    fn spans(&mut self, n: usize) {
-        let inst = &self.insts[n];
-        let seen = |time: usize| inst.ticks.get(time).and_then(Option::as_ref).filter(|_| inst.is_seen[time]);
-        let mut time = 0;
-        while time < self.length {
-            let Some(tick) = seen(time) else {
-                time += 1;
-                continue;
-            };
-            let begin = time;
-            while seen(time)
-                .is_some_and(|next| (next.state, next.core, next.wait) == (tick.state, tick.core, tick.wait))
-            {
-                time += 1;
-            }
-            // Its core is told by the next span, if there is one.
-            let hides = tick.state == State::Active && seen(time).is_some() && self.dice.chance(30);
-            let core = (!hides).then_some(tick.core);
-            let (actor, state) = (inst.actor, tick.state);
-            self.states.push(StateSpan { actor, core, state, begin: begin as i64, end: time as i64 });
-        }
-        for depth in 0..8 {
-            let at = |time: usize| seen(time).and_then(|tick| tick.runnables.get(depth));
-            let mut time = 0;
-            while time < self.length {
-                let Some(runnable) = at(time) else {
-                    time += 1;
-                    continue;
-                };
-                let (begin, core) = (time, seen(time).map(|tick| tick.core));
-                while at(time) == Some(runnable) && seen(time).map(|tick| tick.core) == core {
-                    time += 1;
-                }
-                let (actor, depth, runnable) = (inst.actor, depth as u32, runnable.0);
-                let (begin, end) = (begin as i64, time as i64);
-                self.runnables.push(RunnableSpan { actor, runnable, depth, begin, end });
-            }
-        }
     }
 }

@@ -18,9 +18,11 @@ use crate::store::{Database, read_batches};
 
 const BATCH_ROWS: usize = 16 * 1024;
 
-/// A part of a recording, `[from, to)` in ticks: spans that are in it, and events from `since` on.
+/// A part of a recording, `[from, to)` in ticks: spans that are in it, events from `since` on, and triggers
+/// of stimuli from `triggers` on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window {
+    pub triggers: i64,
     pub since: i64,
     pub from: i64,
     pub to: i64,
@@ -39,10 +41,17 @@ pub(super) fn rows_of(recording: &str, window: Option<Window>) -> String {
     let recording = format!("recording = '{}'", recording.replace('\'', "''"));
     let (spans, events) = match window {
         None => (String::new(), String::new()),
-        Some(Window { since, from, to }) => (
-            format!(" AND end_at > {from} AND begin_at < {to}"),
-            format!(" AND time BETWEEN {} AND {to}", since.max(-i64::MAX)),
-        ),
+        Some(Window { triggers, since, from, to }) => {
+            // Least times that can be written.
+            let [triggers, since] = [triggers, since].map(|time| time.max(-i64::MAX));
+            let first = triggers.min(since);
+            (
+                format!(" AND end_at > {from} AND begin_at < {to}"),
+                format!(
+                    " AND time BETWEEN {first} AND {to} AND (time >= {since} OR is_action(action, 'trigger'))"
+                ),
+            )
+        }
     };
     let (event, state, runnable) = (rank::EVENT, rank::STATE, rank::RUNNABLE);
     format!(
@@ -76,12 +85,19 @@ pub(super) struct Feed {
     ends: Until,
     processes: IdMap<u32, ProcessFacts>,
     stimuli: IdSet<u32>,
-    /// Who has triggered a stimulus that has activated nobody yet.
-    triggers: IdMap<(u32, i64), Actor>,
+    /// Who has triggered a stimulus that has activated nobody yet, and when.
+    triggers: IdMap<(u32, i64), (Actor, i64)>,
     /// Who has triggered the stimulus that activated an instance.
     triggered: IdMap<Actor, Actor>,
     ids: [Ids; 3],
+    /// In ticks. What was triggered longer ago has another cause.
+    second: i64,
     is_over: bool,
+}
+
+/// A second in ticks.
+pub(super) fn second(database: &Database) -> i64 {
+    10_i64.saturating_pow(database.time_scale().decimals())
 }
 
 /// Which instances end, and when.
@@ -175,8 +191,8 @@ impl Feed {
             }
         }
         let (triggers, triggered, ids) = Default::default();
-        let is_over = false;
-        Ok(Self { names, explainer, ends, processes, stimuli, triggers, triggered, ids, is_over })
+        let (second, is_over) = (second(database), false);
+        Ok(Self { names, explainer, ends, processes, stimuli, triggers, triggered, ids, second, is_over })
     }
 
     /// The next rows of [`rows_of`].
@@ -297,8 +313,10 @@ impl Feed {
         if kind == Some(EntityType::Stimulus) {
             if let (Some(stimulus), Some(nth), Some(process), Some(instance)) =
                 (target, instance, source, number)
+                && instance >= 0
+                && self.is_process(process)
             {
-                self.triggers.insert((stimulus, nth), Actor { process, instance });
+                self.triggers.insert((stimulus, nth), (Actor { process, instance }, time));
             }
             return;
         }
@@ -309,7 +327,8 @@ impl Feed {
         }
         let target_actor = target.zip(instance).map(|(process, instance)| Actor { process, instance });
         if let (true, Some(by), Some(actor)) = (is_process, source.zip(number), target_actor)
-            && let Some(trigger) = self.triggers.remove(&by)
+            && let Some((trigger, at)) = self.triggers.remove(&by)
+            && time.saturating_sub(at) <= self.second
         {
             self.triggered.insert(actor, trigger);
         }

@@ -11,7 +11,7 @@ use datafusion::execution::SessionState;
 use datafusion::physical_plan::{ExecutionPlan, collect};
 
 use super::failed;
-use super::feed::{Feed, Window, rows_of};
+use super::feed::{Feed, Window, rows_of, second};
 use super::rows::PartRows;
 use crate::explain::{Actor, Explained, Kind, Reason, Source};
 use crate::schema::result::{self, Integers};
@@ -29,9 +29,9 @@ pub(super) async fn parts(
     rows: PartRows,
 ) -> Result<Vec<RecordBatch>> {
     let Some((begin, end)) = span(state, recording, &[instance], true).await? else { return Ok(Vec::new()) };
-    let mut since = begin;
+    let (triggers, mut since) = (begin.saturating_sub(second(database)), begin);
     loop {
-        let window = Window { since, from: begin, to: end };
+        let window = Window { triggers, since, from: begin, to: end };
         let mut feed = Feed::of_one(database, recording, instance, (begin, end)).map_err(failed)?;
         for batch in run(state, &rows_of(recording, Some(window))).await? {
             feed.take_in(&batch).map_err(failed)?;
