@@ -46,11 +46,17 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    fn get(&mut self, text: &str) -> Arc<str> {
-        let id = self.ids.intern(text) as usize;
-        if id == self.all.len() {
+    /// The number of a name.
+    pub fn number(&mut self, text: &str) -> u32 {
+        let id = self.ids.intern(text);
+        if id as usize == self.all.len() {
             self.all.push(Arc::from(text));
         }
+        id
+    }
+
+    fn get(&mut self, text: &str) -> Arc<str> {
+        let id = self.number(text) as usize;
         self.all.get(id).map_or_else(|| Arc::from(text), Arc::clone)
     }
 
