@@ -1,5 +1,5 @@
-//! `btfdb explain`: its text and rows, what it refuses, and that one response is explained as all are. Not the
-//! rules of a cut (see `src/explain`), nor what holds of every recording (see
+//! `btfdb explain`: its text and rows, what it refuses, and that one response is explained as all are. Not
+//! the rules of a cut (see `src/explain`), nor what holds of every recording (see
 //! `tests/slt/every_recording.slt`).
 
 use crate::support::{Bench, Run};
