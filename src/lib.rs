@@ -50,7 +50,8 @@
 //! | `compare` | two streams of BTF records → their differences | btf, error, names, words | files, Parquet, SQL |
 //! | `simulate` | timing models → the events of a simulated system as BTF, and the recording of a probe | diagnostics, error, time, words | mapping, `derive`, readers, folders |
 //! | `reconstruct` | system events of any recording → a timing model, with what each value rests on | btf, diagnostics, error, simulate, time, words | databases, files |
-//! | `ops` | what btfdb can do, one file per verb | btf, check, clocks, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, names, options, picture, pipeline, plot, reconstruct, render, require, schema, selection, store, time, words | the terminal, the environment |
+//! | `tail` | samples of a metric → how rare greater ones are, by extreme value statistics | – | where samples come from |
+//! | `ops` | what btfdb can do, one file per verb | btf, check, clocks, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, names, options, picture, pipeline, plot, reconstruct, render, require, schema, selection, store, tail, time, words | the terminal, the environment |
 //! | `picture` | a picture as data: rows over time, what happens in them, merged where one pixel has several | btf, time, words | tables, how a row is drawn |
 //! | `render` | results → text; pictures → SVG, PNG, pages | error, names, picture, time, varint, words | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema, words | running SQL |
@@ -166,6 +167,8 @@ mod reconstruct;
 mod render;
 #[cfg(feature = "engine")]
 mod selection;
+#[cfg(feature = "engine")]
+mod tail;
 
 // A simulated machine that writes recordings. It shares no code with the readers.
 #[cfg(test)]

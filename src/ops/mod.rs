@@ -51,6 +51,8 @@ pub mod repair;
 pub mod require;
 mod runs;
 mod setup;
+#[cfg(feature = "engine")]
+pub mod tail;
 
 #[cfg(feature = "engine")]
 pub use choice::Choice;

@@ -61,6 +61,7 @@ mod simulated;
 mod support;
 #[cfg(unix)]
 mod systemview;
+mod tail;
 mod terminal;
 mod tidy;
 mod tour;

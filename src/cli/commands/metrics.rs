@@ -10,9 +10,10 @@ use crate::engine::{Session, queries_with_folders};
 use crate::error::{Error, Result};
 use crate::library::{Metric, Queries};
 use crate::metrics::{Across, MEASUREMENT, MEASUREMENT_SQL, MetricFilter, absent, bins_of, in_unit};
-use crate::ops::{self, findings::doubts, metrics::is_measurement};
+use crate::ops::{self, findings::doubts, metrics::is_measurement, tail::Tails};
 use crate::render::Format;
 use crate::store::{Database, Location, Recording};
+use crate::tail::WHAT_IT_IS_NOT;
 use crate::time::{TimeScale, TimeWindows};
 use arrow::array::RecordBatch;
 use clap::{Args, ValueHint};
@@ -28,6 +29,7 @@ use std::sync::Arc;
   btfdb metrics engine.db CPULoad Preemptions --window 50ms --step 10ms
   btfdb metrics engine.db ResponseTime --histogram --format table
   btfdb metrics engine.db ResponseTime --unit ms -o response.md
+  btfdb metrics engine.db NetExecutionTime --tail --unit ms
   btfdb metrics engine.db grasp
   btfdb metrics --list
   btfdb metrics engine.db --sql-path my_queries --format json")]
@@ -69,6 +71,11 @@ pub struct MetricsArgs {
     /// Show how many samples are how long: bars in a table, rows of bins in other formats.
     #[arg(long, conflicts_with = "window")]
     pub histogram: bool,
+    /// How rare greater samples are than those of the recording: extreme value distributions, fitted to the
+    /// greatest ones, with values that one instance in so many exceeds. Where samples are not fit for that,
+    /// the reason.
+    #[arg(long, conflicts_with_all = ["window", "histogram", "across", "cluster"])]
+    pub tail: bool,
     /// SQL of the user.
     #[command(flatten)]
     pub sql_path: SqlPath,
@@ -124,6 +131,9 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
         across: args.across.as_deref().map(|label| across(session.database(), label)).transpose()?,
         ..MetricFilter::default()
     };
+    if args.tail {
+        return tails(args, &session, &filter, ui);
+    }
     let cluster = args.cluster.cluster.as_deref().map(|address| (address, control.flag_shared()));
     if cluster.is_some() && args.metrics.iter().any(|name| is_measurement(name)) {
         return Err(Error::usage(format!("a cluster does not make the table {MEASUREMENT}")));
@@ -157,6 +167,23 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
     };
     let schema = result.schema();
     output::show(&schema, &mut std::iter::once(Ok(result)), &args.output, session.threads(), ui)?;
+    Ok(0)
+}
+
+/// Fits of the greatest samples, and what they are not.
+fn tails(args: &MetricsArgs, session: &Session, filter: &MetricFilter, ui: &Ui) -> Result<u8> {
+    ui.doubts(&doubts(session.database(), None)?);
+    let asked = Tails {
+        metrics: args.metrics.clone(),
+        entity: filter.entity.clone(),
+        from: filter.from,
+        to: filter.to,
+        unit: args.unit.unit,
+    };
+    let rows = ops::tail::tails(session, &asked)?;
+    let schema = rows.schema();
+    output::show(&schema, &mut std::iter::once(Ok(rows)), &args.output, session.threads(), ui)?;
+    ui.status(WHAT_IT_IS_NOT);
     Ok(0)
 }
 
