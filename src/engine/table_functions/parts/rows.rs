@@ -1,9 +1,10 @@
-//! Explained responses as rows of `response_parts()`: names as keys of a dictionary that all batches of a
+//! Explained responses as rows of `response_parts()`: names as views into a list that all batches of a
 //! recording share. Only the columns that a statement needs are made.
 
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, DictionaryArray, Int64Array, RecordBatch, StringArray, UInt32Array};
+use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::Result;
 
@@ -84,7 +85,7 @@ pub(super) fn projected(columns: &[usize]) -> Result<SchemaRef> {
 fn field((name, is_number, null, _): &(&str, bool, bool, Column)) -> Field {
     let ty = match is_number {
         true => DataType::Int64,
-        false => DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::Utf8)),
+        false => DataType::Utf8View,
     };
     Field::new(*name, ty, *null)
 }
@@ -181,7 +182,9 @@ impl Words {
         let key = |of: &dyn Fn(&Explained, &Part) -> Option<u32>| -> Result<ArrayRef> {
             let keys = explained.iter().flat_map(|one| one.parts.iter().map(|part| of(one, part)));
             let keys = keys.collect::<UInt32Array>();
-            Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(names) as ArrayRef)?))
+            let names = DictionaryArray::try_new(keys, Arc::clone(names) as ArrayRef)?;
+            // Views into the dictionary: no text is copied.
+            Ok(cast(&names, &DataType::Utf8View)?)
         };
         let number = |of: &dyn Fn(&Explained, &Part) -> Option<i64>| -> Result<ArrayRef> {
             let mut numbers = Int64Array::builder(rows);
