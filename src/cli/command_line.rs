@@ -4,8 +4,8 @@ use super::args::Limits;
 #[cfg(feature = "cluster")]
 use super::commands::cluster;
 use super::commands::{
-    align, check, compare, demo, explain, export, help, ingest, manage, map, metrics, model, plot, query,
-    simulate,
+    align, bound, check, compare, demo, explain, export, help, ingest, manage, map, metrics, model, plot,
+    query, simulate,
 };
 use super::shell;
 use clap::{Parser, Subcommand};
@@ -30,6 +30,7 @@ const EXAMPLES: &str = "Examples:
   btfdb ingest engine.db recording/
   btfdb metrics engine.db ResponseTime NetExecutionTime
   btfdb explain engine.db ResponseTime:T_5:max
+  btfdb bound engine.db
   btfdb query engine.db \"SELECT process, count(*) FROM process_instance GROUP BY process\"
   btfdb shell engine.db
   btfdb export engine.db --from 12ms --to 15ms -o worst.btf
@@ -48,6 +49,7 @@ pub enum Command {
     Shell(shell::ShellArgs),
     Metrics(metrics::MetricsArgs),
     Explain(explain::ExplainArgs),
+    Bound(bound::BoundArgs),
     Export(export::ExportArgs),
     Plot(plot::PlotArgs),
     Check(check::CheckArgs),
@@ -79,6 +81,7 @@ impl Command {
             Self::Shell(args) => Some(&args.limits),
             Self::Metrics(args) => Some(&args.limits),
             Self::Explain(args) => Some(&args.limits),
+            Self::Bound(args) => Some(&args.limits),
             Self::Export(args) => Some(&args.limits),
             Self::Plot(args) => Some(&args.limits),
             Self::Check(args) => Some(&args.limits),

@@ -7,6 +7,8 @@ pub mod align;
 #[cfg(feature = "engine")]
 pub mod archive;
 #[cfg(feature = "engine")]
+pub mod bound;
+#[cfg(feature = "engine")]
 pub mod check;
 #[cfg(feature = "engine")]
 mod choice;

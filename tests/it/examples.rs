@@ -118,7 +118,8 @@ fn examples(help: &str) -> Vec<String> {
 fn of_the_help_texts() {
     let bench = bench();
     let mut seen = 0;
-    for command in ["", "ingest", "align", "query", "shell", "metrics", "export", "plot", "check", "compare"]
+    for command in
+        ["", "ingest", "align", "query", "shell", "metrics", "bound", "export", "plot", "check", "compare"]
     {
         let args: Vec<&str> = if command.is_empty() { vec!["--help"] } else { vec![command, "--help"] };
         for example in examples(&bench.ok(&args).stdout) {

@@ -16,6 +16,7 @@ mod align;
 mod architecture;
 mod archive;
 mod bad_input;
+mod bound;
 mod btf;
 mod cli;
 mod conform;

@@ -1,6 +1,8 @@
 //! One file per command: from arguments to an operation, and from its result to text.
 
 pub(super) mod align;
+pub(super) mod bound;
+mod bound_text;
 pub(super) mod check;
 #[cfg(feature = "cluster")]
 pub(super) mod cluster;
@@ -44,6 +46,7 @@ pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
         Command::Shell(args) => shell::run(args, ui),
         Command::Metrics(args) => metrics::run(args, ui),
         Command::Explain(args) => explain::run(args, ui),
+        Command::Bound(args) => bound::run(args, ui),
         Command::Export(args) => export::run(args, ui),
         Command::Plot(args) => plot::run(args, ui),
         Command::Check(args) => check::run(args),

@@ -1,0 +1,91 @@
+//! `btfdb bound`: its text and rows, bounds that are known by hand, and what it refuses. Not the analysis
+//! (see `src/bound`).
+
+use crate::support::Bench;
+use std::fmt::Write as _;
+
+/// Two tasks of a core without priorities: A every 100 ns for 10 ns, B every 200 ns for 30 ns. Nothing takes
+/// time between them.
+fn two_tasks() -> Bench {
+    let bench = Bench::new();
+    let mut text =
+        "#version 2.2.1\n#creator test\n#creationDate 2026-01-01T00:00:00Z\n#timeScale ns\n".to_owned();
+    let mut jobs: Vec<(i64, &str, i64)> = (0..8).map(|n| (n * 100, "A", 10)).collect();
+    jobs.extend((0..4).map(|n| (n * 200 + 50, "B", 30)));
+    jobs.sort_unstable();
+    for (n, (at, name, length)) in jobs.into_iter().enumerate() {
+        // Instances are numbered for each task.
+        let instance = if name == "A" { at / 100 } else { at / 200 };
+        writeln!(text, "{at},Timer_{name},{n},T,{name},{instance},activate").unwrap();
+        writeln!(text, "{at},Core_0,0,T,{name},{instance},start").unwrap();
+        writeln!(text, "{},Core_0,0,T,{name},{instance},terminate", at + length).unwrap();
+    }
+    bench.write("two.btf", text);
+    bench.ok(&["ingest", "two.db", "two.btf", "-q"]);
+    bench
+}
+
+#[test]
+fn bounds_of_the_demo_read_like_a_table_with_notes() {
+    let bench = Bench::engine();
+    let text = bench.ok(&["bound", "engine.db"]).stdout;
+    for part in [
+        "demo, Core_0:",
+        "demo, Core_1:",
+        "  T_1 has no bound: never ran",
+        "\nA bound holds as long as this does:\n  arrivals: ",
+        "  unknown_priorities: ",
+        "and no safe one for the system.",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+}
+
+/// Without priorities each one delays the other: 10 + 30 ns, as the next of both come later.
+#[test]
+fn a_bound_is_what_it_is_by_hand() {
+    let bench = two_tasks();
+    let run = bench.ok(&["bound", "two.db", "--format", "csv"]);
+    let rows: Vec<Vec<&str>> = run.stdout.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(
+        rows[0][..17].join(","),
+        "recording,process,type,core,priority,activations,min_distance,period,jitter,worst_execution,blocking,\
+         blocked_by,blocked_why,measured,bound,ratio,reason"
+    );
+    assert_eq!(rows[1][..17].join(","), "two,A,T,Core_0,,8,100,100,0,10,0,,,10,40,4,");
+    let of_b = "two,B,T,Core_0,,4,200,200,0,30,0,,,30,40,1.3333333333333333,";
+    assert_eq!(rows[2][..17].join(","), of_b);
+    assert!(run.stdout.contains("unknown_priorities"), "{}", run.stdout);
+    let run = bench.ok(&["bound", "two.db", "--entity", "B", "--unit", "us", "--format", "csv"]);
+    assert!(run.stdout.starts_with("recording,process,type,core,priority,activations,min_distance [us],"));
+    assert!(run.stdout.lines().nth(1).unwrap().contains(",0.030,0.040,1.33"), "{}", run.stdout);
+    assert_eq!(run.stdout.lines().count(), 2);
+}
+
+/// No response of a simulated system is above its bound.
+#[test]
+fn a_simulated_system_keeps_its_bounds() {
+    let bench = Bench::new();
+    let model = crate::support::root().join("models/erika/app1.toml");
+    bench.ok(&["simulate", model.to_str().unwrap(), "-o", "simulated", "-q"]);
+    bench.ok(&["ingest", "simulated.db", "simulated/recording", "-q"]);
+    let text = bench.ok(&["bound", "simulated.db"]).stdout;
+    assert!(text.contains("A bound holds") && !text.contains("above the bound"), "{text}");
+}
+
+#[test]
+fn what_has_no_bounds_is_refused() {
+    let bench = two_tasks();
+    bench.write("empty.btf", "#version 2.2.1\n#creator test\n#timeScale ns\n0,Sim,0,STI,S,0,trigger\n");
+    bench.ok(&["ingest", "empty.db", "empty.btf", "-q"]);
+    for (words, hint) in [
+        ("two.db --entity AA", "no task or ISR is called 'AA'"),
+        ("two.db --recording three", "three"),
+        ("empty.db", "no recording has tasks or ISRs"),
+    ] {
+        let args: Vec<&str> = ["bound"].into_iter().chain(words.split(' ')).collect();
+        let run = bench.run(&args);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{words}: {}", run.stderr);
+        assert!(run.stderr.contains(hint), "{words}: {}", run.stderr);
+    }
+}
