@@ -49,11 +49,11 @@
 //! | `bound` | events of processes → the most that a response can take, what that assumes, and what contradicts it | words | tables, SQL, names |
 //! | `check` | whether a trace conforms to its BTF version | btf, diagnostics, encoding, words | readers, the store, mapping |
 //! | `compare` | two streams of BTF records → their differences | btf, error, names, words | files, Parquet, SQL |
+//! | `regress` | samples of a metric in recordings of two builds → whether it changed, how surely, and what made it so | – | tables, SQL, recordings |
 //! | `simulate` | timing models → the events of a simulated system as BTF, and the recording of a probe | diagnostics, error, time, words | mapping, `derive`, readers, folders |
 //! | `reconstruct` | system events of any recording → a timing model, with what each value rests on | btf, diagnostics, error, simulate, time, words | databases, files |
 //! | `tail` | samples of a metric → how rare greater ones are, by extreme value statistics | – | where samples come from |
-//! | `ops` | what btfdb can do, one file per verb | btf, check, clocks, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, names, options, picture, pipeline, plot, reconstruct, render, require, schema, selection, store, tail, time, words | the terminal, the environment |
-//! | `ops` | what btfdb can do, one file per verb | bound, btf, check, clocks, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, names, options, picture, pipeline, plot, reconstruct, render, require, schema, selection, store, time, words | the terminal, the environment |
+//! | `ops` | what btfdb can do, one file per verb | bound, btf, check, clocks, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, names, options, picture, pipeline, plot, reconstruct, regress, render, require, schema, selection, store, tail, time, words | the terminal, the environment |
 //! | `picture` | a picture as data: rows over time, what happens in them, merged where one pixel has several | btf, time, words | tables, how a row is drawn |
 //! | `render` | results → text; pictures → SVG, PNG, pages | error, names, picture, time, varint, words | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema, words | running SQL |
@@ -171,6 +171,8 @@ mod picture;
 mod plot;
 #[cfg(feature = "engine")]
 mod reconstruct;
+#[cfg(feature = "engine")]
+mod regress;
 #[cfg(feature = "engine")]
 mod render;
 #[cfg(feature = "engine")]

@@ -5,7 +5,7 @@ use super::args::Limits;
 use super::commands::cluster;
 use super::commands::{
     align, bound, check, compare, demo, explain, export, help, ingest, manage, map, metrics, model, plot,
-    query, simulate,
+    query, regress, simulate,
 };
 use super::shell;
 use clap::{Parser, Subcommand};
@@ -54,6 +54,7 @@ pub enum Command {
     Plot(plot::PlotArgs),
     Check(check::CheckArgs),
     Compare(compare::CompareArgs),
+    Regress(regress::RegressArgs),
     Simulate(simulate::SimulateArgs),
     Model(model::ModelArgs),
     Info(manage::InfoArgs),
@@ -86,6 +87,7 @@ impl Command {
             Self::Plot(args) => Some(&args.limits),
             Self::Check(args) => Some(&args.limits),
             Self::Compare(args) => Some(&args.limits),
+            Self::Regress(args) => Some(&args.limits),
             Self::Model(args) => Some(&args.limits),
             _ => None,
         }

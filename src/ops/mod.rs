@@ -46,6 +46,8 @@ mod parts;
 pub mod plot;
 mod read;
 mod recognise;
+#[cfg(feature = "engine")]
+pub mod regress;
 mod remove;
 #[cfg(feature = "engine")]
 pub mod repair;

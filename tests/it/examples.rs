@@ -53,6 +53,7 @@ fn bench() -> Bench {
     let view =
         "-- Tasks.\n-- column: task text Task.\nSELECT DISTINCT process AS task FROM process_instance\n";
     bench.write("my_queries/tasks.sql", view);
+    bench.write("gate.toml", "direction = \"greater\"\n");
     bench.write("limits.toml", std::fs::read(root().join("demo/limits.toml")).unwrap());
     for (n, piece) in pieces(&recording, &[records(&recording) / 2]).iter().enumerate() {
         copy_dir(piece.path(), &bench.path().join(format!("minute{}", n + 1)));
@@ -118,9 +119,10 @@ fn examples(help: &str) -> Vec<String> {
 fn of_the_help_texts() {
     let bench = bench();
     let mut seen = 0;
-    for command in
-        ["", "ingest", "align", "query", "shell", "metrics", "bound", "export", "plot", "check", "compare"]
-    {
+    for command in [
+        "", "ingest", "align", "query", "shell", "metrics", "explain", "bound", "regress", "export", "plot",
+        "check", "compare",
+    ] {
         let args: Vec<&str> = if command.is_empty() { vec!["--help"] } else { vec![command, "--help"] };
         for example in examples(&bench.ok(&args).stdout) {
             // Recordings of one name cannot be ingested twice into the database of the other examples.

@@ -56,6 +56,7 @@ mod plot;
 mod qnx;
 mod qnx_truth;
 mod reference;
+mod regress;
 mod requirements;
 mod shell;
 mod simulated;

@@ -25,6 +25,8 @@ pub(super) mod output;
 pub(super) mod parse;
 pub(super) mod plot;
 pub(super) mod query;
+pub(super) mod regress;
+mod regression;
 pub(super) mod simulate;
 
 use super::command_line::{Cli, Command};
@@ -53,6 +55,7 @@ pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
         Command::Simulate(args) => simulate::run(args, ui),
         Command::Model(args) => model::run(args, ui),
         Command::Compare(args) => compare::run(args, ui),
+        Command::Regress(args) => regress::run(args, ui),
         Command::Info(args) => manage::info(args),
         Command::Verify(args) => manage::verify(args, ui),
         Command::Remove(args) => manage::remove(args, ui),
