@@ -101,14 +101,6 @@ impl Observer {
         }
     }
 
-    /// A process is known to use a lock, even if the recording does not show it: its priority counts for the
-    /// ceiling.
-    pub fn uses(&mut self, process: ProcessId, lock: LockId) {
-        if let Some(lock) = self.locks.get_mut(lock) {
-            lock.users.insert(process);
-        }
-    }
-
     /// The next event, in the order of time. One with an earlier time counts as one at the latest time; one
     /// of an unknown process counts for nothing.
     pub fn event(&mut self, event: &Event) {

@@ -109,7 +109,7 @@ pub fn regress(before: &Session, after: &Session, options: &RegressOptions) -> R
             })?;
         }
     }
-    check_entities(before, &metrics, options, sides.keys().map(|(_, names)| names))?;
+    check_entities(before, &metrics, options, &sides.keys().map(|(_, names)| names))?;
     let mut comparisons: Vec<_> =
         sides.values().map(|[before, after]| compare(before, after, &options.gate)).collect();
     if comparisons.iter().all(|one| one.before.is_none() || one.after.is_none()) {
@@ -168,7 +168,7 @@ fn check_entities<'n>(
     session: &Session,
     metrics: &[&Metric],
     options: &RegressOptions,
-    found: impl Iterator<Item = &'n Names> + Clone,
+    found: &(impl Iterator<Item = &'n Names> + Clone),
 ) -> Result<()> {
     let Some(list) = &options.entities else { return Ok(()) };
     let missing =
