@@ -107,19 +107,19 @@ pub struct Effect {
     /// The probability of such a difference if nothing changed; 0 for constants that differ; `None` if
     /// there is no test.
     pub p_value: Option<f64>,
-    /// The same, corrected for all tests of [`judge`](super::judge()).
+    /// The same, corrected for all tests of [`judge()`](super::judge()).
     pub adjusted: Option<f64>,
     /// What the test rests on.
     pub basis: Basis,
     /// Why there is no test, or why its result is not trusted.
     pub hindrance: Option<Hindrance>,
     /// The least change that would have been found with a probability of 95 %, at the level of the gate and
-    /// with all its tests; of [`judge`](super::judge()), `None` before.
+    /// with all its tests; of [`judge()`](super::judge()), `None` before.
     pub detectable: Option<f64>,
     /// How many times as many samples (or recordings, where these are the unit) would be needed to tell a
     /// change that matters from none; `None` if there are enough, or nobody knows.
     pub needed: Option<f64>,
-    /// What it says; of [`judge`](super::judge()).
+    /// What it says; of [`judge()`](super::judge()).
     pub verdict: Verdict,
     /// Standard error, from the interval.
     pub(super) error: f64,
@@ -158,7 +158,7 @@ pub struct Comparison {
     pub verdict: Verdict,
 }
 
-/// Compares two sides. All numbers but the verdicts are final; those need [`judge`](super::judge()), which
+/// Compares two sides. All numbers but the verdicts are final; those need [`judge()`](super::judge()), which
 /// knows how many comparisons there are.
 ///
 /// Time: proportional to the replicates of the gate times the blocks or recordings of both sides, whatever

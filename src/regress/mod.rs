@@ -29,7 +29,7 @@
 //! * **The 99th percentile** of few recordings: the error of the share of samples beyond it, from counts
 //!   per block.
 //!
-//! [`judge`] corrects for the number of tests, and asks whether a change matters. The sources of each
+//! [`judge()`] corrects for the number of tests, and asks whether a change matters. The sources of each
 //! method are where its code is. [`change_points`] looks for changes in a history.
 //!
 //! # What is claimed
