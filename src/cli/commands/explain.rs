@@ -8,6 +8,7 @@ use super::{explanation, output, query};
 use crate::engine::{Session, queries_with_folders};
 use crate::error::Result;
 use crate::ops::explain::{Asked, find, parts, slow_parts};
+use crate::ops::findings::doubts;
 use crate::render::InUnit;
 use crate::store::{Database, Location};
 use arrow::array::RecordBatch;
@@ -65,6 +66,7 @@ pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> Result<u8> {
     let database = args.recordings.choice().of(Database::open(&args.database)?)?;
     let given = (&args.limits, Some(&args.sql_path));
     let session = query::session(database, given, queries, (None, ui), control.flag_shared())?;
+    ui.doubts(&doubts(session.database(), None)?);
     let Some(asked) = asked else {
         let mut all = session.sql("SELECT * FROM response_part", &[])?;
         let (schema, times) = (Arc::clone(all.schema()), all.times().to_vec());
