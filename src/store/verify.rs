@@ -120,7 +120,8 @@ impl VerifyReport {
         let objects = bucket.list("")?;
         let expected = expected(&Database::open(db.location().clone())?)?;
         let strays = objects.into_iter().filter(|object| !expected.contains(&object.name));
-        let (removed, foreign): (Vec<_>, Vec<_>) = strays.partition(|object| layout::is_part(&object.name));
+        let (removed, foreign): (Vec<_>, Vec<_>) =
+            strays.partition(|object| layout::is_of_writer(&object.name));
         self.removed_files = removed.len() as u64;
         self.removed_bytes = removed.iter().map(|object| object.bytes).sum();
         self.note_foreign(foreign.into_iter().map(|object| object.name));

@@ -9,6 +9,7 @@ use super::faulty_store::{Fault, FaultyStore};
 use super::*;
 use crate::error::ErrorKind;
 use crate::store::bucket::Bucket;
+use crate::store::layout;
 use crate::store::location::Kind;
 use crate::store::verify;
 
@@ -121,6 +122,22 @@ fn what_a_dead_writer_left_is_deleted_when_it_is_old() {
     assert_eq!(at(SystemTime::now()).files, 0, "its writer could be at work");
     assert_eq!(at(SystemTime::now() + Duration::from_secs(2 * 24 * 3600)).files, 2);
     assert_eq!(contents(stored.at()), before);
+}
+
+#[test]
+fn what_a_trial_of_the_bucket_left_waits_for_a_vacuum() {
+    let stored = Stored::new();
+    let (first, faulty) = stored.with(Fault::None);
+    add(&first, "a", 0).unwrap();
+    assert!(!stored.objects().iter().any(|name| name.starts_with(layout::PROMISE)));
+    faulty.repeat();
+    assert!(stored.objects().iter().any(|name| name.starts_with(layout::PROMISE)), "made again, late");
+    let report = verify(stored.at()).unwrap();
+    assert_eq!((report.problems.len(), report.removed_files), (0, 1), "{report:?}");
+    let later = SystemTime::now() + Duration::from_secs(2 * 24 * 3600);
+    assert_eq!(vacuum(real(), stored.at(), later, Duration::ZERO).unwrap().files, 1);
+    stored.assert_sound();
+    assert_eq!(names(stored.at()), ["a"]);
 }
 
 #[test]

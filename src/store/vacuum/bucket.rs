@@ -46,7 +46,7 @@ pub(super) fn vacuum(
         let is_gone = match in_log(name) {
             Some(file) if superseded.has(file) => is_older(object, age),
             Some(_) => continue,
-            None if live.contains(name) || !is_ours(name) => continue,
+            None if live.contains(name) || !layout::is_of_writer(name) => continue,
             None if freed_lately.contains(name) => false,
             None => freed_before.contains(name) || is_older(object, age.max(ORPHAN)),
         };
@@ -68,9 +68,4 @@ pub(super) fn vacuum(
 
 fn in_log(name: &str) -> Option<LogFile> {
     LogFile::named(name.strip_prefix(LOG)?.strip_prefix('/')?)
-}
-
-/// Whether an object can be one that btfdb made: all others stay.
-fn is_ours(name: &str) -> bool {
-    layout::is_part(name) || name.starts_with(layout::PROMISE)
 }
