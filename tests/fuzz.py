@@ -3,8 +3,9 @@
 
     fuzz.py [--seconds N] [--together N] [TARGET...]
 
-A run goes on where the last one ended: inputs and seconds so far are kept in fuzz/corpus, which is not committed. The target with
-the fewest seconds is next. It exits with 1 if there are findings, which are in fuzz/artifacts. Ctrl-C ends it with its figures.
+A run goes on where the last one ended: seconds so far are kept in fuzz/figures.json, inputs in fuzz/corpus, which is not committed.
+The target with the fewest seconds is next. Delete the figures when all is to be tried anew. It exits with 1 if there are findings,
+which are in fuzz/artifacts. Ctrl-C ends it with its figures.
 
 Not for the inputs that are known: the tests replay fuzz/seeds (it/fuzz_corpus.rs)."""
 
@@ -20,7 +21,7 @@ import threading
 from pathlib import Path
 
 FUZZ = Path(__file__).resolve().parent.parent / "fuzz"
-SO_FAR = FUZZ / "corpus" / "figures.json"
+SO_FAR = FUZZ / "figures.json"
 ROUND = 240
 """Seconds after which another target has its turn: a finding of one does not wait for the others."""
 MEMORY = 4 << 30
@@ -74,7 +75,7 @@ class Turns:
             self.waiting.add(target)
             # A run that is killed while it writes leaves the figures from before.
             new = SO_FAR.with_suffix(".new")
-            new.write_text(json.dumps(self.figures, indent=1, sort_keys=True))
+            new.write_text(json.dumps(self.figures, indent=1, sort_keys=True) + "\n")
             new.replace(SO_FAR)
 
 

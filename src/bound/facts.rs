@@ -3,6 +3,7 @@
 //! Not what follows from it (see `analysis`).
 
 use super::curve::Curve;
+use super::order::Place;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,22 +42,33 @@ pub enum Preemption {
 pub struct Process {
     /// Task or ISR.
     pub kind: Kind,
-    /// A higher number goes first among those of the same kind. Without one it is taken to interfere with
-    /// all, and all with it.
+    /// A higher number goes first among those of the same kind. Without one, and without a place that says
+    /// it, it is taken to interfere with all, and all with it.
     pub priority: Option<u32>,
     /// Who may take the core from it.
     pub preemption: Preemption,
     /// Its core, if that is known; else the one on which it is seen.
     pub core: Option<CoreId>,
+    /// Its place among all, for what priorities do not say.
+    pub place: Option<Place>,
 }
 
 impl Process {
     /// How the priority of a process compares to that of another one; `None` if that is unknown.
     pub fn compare(&self, other: &Self) -> Option<Ordering> {
         match self.kind.cmp(&other.kind) {
-            Ordering::Equal => Some(self.priority?.cmp(&other.priority?)),
+            Ordering::Equal => match (self.priority, other.priority) {
+                (Some(own), Some(other)) => Some(own.cmp(&other)),
+                _ => self.seen_order(other),
+            },
             unequal => Some(unequal),
         }
+    }
+
+    /// How it compares to another one whose priority, or its own, is not described.
+    fn seen_order(&self, other: &Self) -> Option<Ordering> {
+        let (own, other) = (self.place.as_ref()?, other.place.as_ref()?);
+        own.order.compare(own.process, other.process)
     }
 
     /// Whether it can take the core from another one that has started and is preemptable, or is to be taken
@@ -150,6 +162,9 @@ pub struct Seen {
     /// Per process of lower priority: how often it started although this process had been ready before the
     /// core was free.
     pub overtaken: BTreeMap<ProcessId, u64>,
+    /// Processes of its kind from which it took the core, or which it passed although they had been ready for
+    /// longer: it has a higher priority.
+    pub passed: BTreeSet<ProcessId>,
     /// Events that came with a time before that of the one before them.
     pub early: u64,
 }

@@ -61,6 +61,8 @@ words! {
         /// The process that goes first is the one with the highest priority; of the same one, the first to
         /// arrive.
         Priorities = "priorities",
+        /// Who took the core from another one, or passed it, has the higher priority.
+        SeenPriorities = "seen_priorities",
         /// Priorities that are not known are taken to be equal to all others.
         UnknownPriorities = "unknown_priorities",
         /// At most one process of lower priority delays a busy window, with one section.
@@ -91,7 +93,12 @@ impl Assumption {
             Self::Switches => "no switch between processes takes longer than the longest one recorded",
             Self::Partitioned => "no process changes its core",
             Self::Priorities => "the ready process with the highest priority runs, equal ones in their order",
-            Self::UnknownPriorities => "a process without a known priority delays all, and all delay it",
+            Self::SeenPriorities => {
+                "who took the core from another process, or passed it, has a higher priority"
+            }
+            Self::UnknownPriorities => {
+                "processes whose order nobody describes, and no event shows, delay each other"
+            }
             Self::OneSection => "processes of lower priority block with at most one section",
             Self::SeenBlocking => "blocking without a known reason is never longer than recorded",
             Self::Preemptable => "a process is preemptable if nothing says the contrary",
@@ -174,7 +181,7 @@ fn bound(facts: &Facts, id: ProcessId, process: &ProcessFacts) -> TaskBound {
         core,
         bound,
         measured: process.seen.worst,
-        assumptions: assumptions(facts, process, core),
+        assumptions: assumptions(facts, id, process, core),
         contradictions: Vec::new(),
     };
     if let Bound::Ticks(window) = &of.bound {
@@ -200,17 +207,23 @@ fn of_core(facts: &Facts, core: Option<CoreId>) -> impl Iterator<Item = (Process
     all.filter(move |(_, process)| core.is_some_and(|core| process.is_on(core)))
 }
 
-fn assumptions(facts: &Facts, own: &ProcessFacts, core: Option<CoreId>) -> Vec<Assumption> {
+fn assumptions(facts: &Facts, of: ProcessId, own: &ProcessFacts, core: Option<CoreId>) -> Vec<Assumption> {
     use Assumption as A;
     let mut all = vec![A::Arrivals, A::Execution, A::Switches, A::Partitioned, A::Priorities];
     let any = |test: &dyn Fn(&ProcessFacts) -> bool| of_core(facts, core).any(|(_, process)| test(process));
-    let unknown = |process: &ProcessFacts| {
-        own.process.kind == process.process.kind && process.process.priority.is_none()
-    };
-    let peers = |process: &ProcessFacts| process.process.kind == own.process.kind;
-    if any(&unknown)
-        || own.process.priority.is_none() && of_core(facts, core).filter(|p| peers(p.1)).count() > 1
-    {
+    let peers =
+        of_core(facts, core).filter(|(id, other)| *id != of && other.process.kind == own.process.kind);
+    let (mut seen, mut unknown) = (false, false);
+    for (_, other) in peers {
+        let is_described = own.process.priority.is_some() && other.process.priority.is_some();
+        let is_known = own.process.compare(&other.process).is_some();
+        seen |= is_known && !is_described;
+        unknown |= !is_known;
+    }
+    if seen {
+        all.push(A::SeenPriorities);
+    }
+    if unknown {
         all.push(A::UnknownPriorities);
     }
     if own.process.kind == Kind::Task && any(&|process| !process.sections.is_empty()) {

@@ -80,7 +80,11 @@ pub fn find(session: &Session, entities: Option<&str>, control: &Control) -> Res
         if system.processes.is_empty() {
             continue;
         }
-        let observed = feed::observe(session, &recording.name, &mut system, control)?;
+        let mut observed = feed::observe(session, &recording.name, &mut system, control)?;
+        if system.learn_order(&observed.facts) {
+            // What delays whom can be told only when it is known who goes first.
+            observed = feed::observe(session, &recording.name, &mut system, control)?;
+        }
         let scale = session.database().time_scale();
         let found = bounds(&observed.facts);
         let mut rows: Vec<ProcessBound> =

@@ -132,7 +132,9 @@ impl Core {
     fn compare_with_ready(&self, id: ProcessId, processes: &mut [Live]) {
         let Some(live) = processes.get(id) else { return };
         let (process, starts) = (live.process.clone(), !live.job.was_on_core);
-        let mut overtaken = Vec::new();
+        let (mut overtaken, mut passed) = (Vec::new(), Vec::new());
+        // Its place among those of its priority may be that of its activation.
+        let since = live.instances.front().map_or(live.job.arrival, |instance| instance.activated);
         for ready in self.ready.iter().filter(|ready| **ready != id) {
             let Some(other) = processes.get_mut(*ready) else { continue };
             let keeps = !matches!(other.process.preemption, Preemption::Full | Preemption::Unknown);
@@ -145,12 +147,19 @@ impl Core {
                 other.seen.yields += 1;
             }
             let before = self.free_at.is_some_and(|free| other.job.ready_at < free);
+            // Who has just started holds nothing that would raise it, and who has no higher priority than one
+            // that is ready for longer comes behind it.
+            let is_first = other.state == State::Preempted || before && other.job.ready_at < since;
+            if starts && is_first && process.kind == other.process.kind {
+                passed.push(*ready);
+            }
             if starts && before && process.compare(&other.process) == Some(Ordering::Less) {
                 overtaken.push(*ready);
             }
         }
         if let Some(live) = processes.get_mut(id) {
             live.overtakes = overtaken;
+            live.seen.passed.extend(passed);
         }
     }
 

@@ -123,6 +123,7 @@ pub fn described(system: &System) -> (Vec<Process>, Vec<LockKind>) {
             _ => Preemption::Full,
         },
         core: Some(0),
+        place: None,
     };
     (system.tasks.iter().map(of).collect(), vec![LockKind::Ceiling; system.ceilings.len()])
 }

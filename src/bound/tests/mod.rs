@@ -14,7 +14,13 @@ use super::{Action, Event, Kind, LockKind, Preemption, Process};
 
 /// A task of core 0.
 fn task(priority: u32) -> Process {
-    Process { kind: Kind::Task, priority: Some(priority), preemption: Preemption::Full, core: Some(0) }
+    Process {
+        kind: Kind::Task,
+        priority: Some(priority),
+        preemption: Preemption::Full,
+        core: Some(0),
+        place: None,
+    }
 }
 
 /// An ISR of core 0.

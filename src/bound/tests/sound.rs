@@ -1,12 +1,14 @@
 //! The bounds against simulated systems, and the search for them against one that tries every tick.
 
 use super::super::{
-    Action, Bound, Curve, Facts, Instants, Kind, Observer, Options, Preemption, Process, ProcessFacts, bounds,
+    Action, Bound, Curve, Facts, Instants, Kind, Observer, Options, Order, Place, Preemption, Process,
+    ProcessFacts, bounds,
 };
 use super::draw::{self, Features};
 use super::simulator::{self, Numbers, SimTask, Source, Step, System};
 use super::task;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Facts of a run, and the worst response of each process as the events alone say it: instances in their
 /// order.
@@ -64,6 +66,51 @@ fn bounds_are_never_below_the_worst_of_a_simulation() {
         }
         assert!(exact > 20, "{exact} bounds are exact");
     }
+}
+
+#[test]
+fn the_order_that_is_seen_is_that_of_the_priorities() {
+    let (mut known, mut all, mut better) = (0, 0, 0);
+    for seed in 1..150u64 {
+        let mut numbers = Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let system =
+            draw::system(&mut numbers, Features { switches: seed % 2 == 0, waits: seed % 3 == 0 }, 8_000);
+        let (processes, locks) = draw::described(&system);
+        let hidden = |process: &Process| Process {
+            priority: None,
+            preemption: Preemption::Unknown,
+            ..process.clone()
+        };
+        let observe = |processes: Vec<Process>| {
+            let options = Options { from_boot: true, ..Options::default() };
+            let mut observer = Observer::new(processes, &locks, options);
+            simulator::run(&system, &mut Numbers(seed), |event| observer.event(&event));
+            observer.finish(system.length)
+        };
+        let facts = observe(processes.iter().map(hidden).collect());
+        let Some(order) = Order::seen(&facts) else { continue };
+        for (one, process) in processes.iter().enumerate() {
+            for (other, of) in processes.iter().enumerate().filter(|(other, _)| *other != one) {
+                if let (true, Some(found)) = (process.kind == of.kind, order.compare(one, other)) {
+                    assert_eq!(Some(found), process.compare(of), "{seed}: {one} {other} {system:?}");
+                    known += 1;
+                }
+                all += usize::from(process.kind == of.kind);
+            }
+        }
+        let placed = |(process, of): (usize, &Process)| {
+            let place = Some(Place { process, order: Arc::clone(&order) });
+            Process { place, ..hidden(of) }
+        };
+        let found = observe(processes.iter().enumerate().map(placed).collect());
+        for (with, without) in bounds(&found).iter().zip(bounds(&facts)) {
+            assert!(!with.is_exceeded(), "{seed}: {with:?}");
+            if let (Some(with), Some(without)) = (ticks(&with.bound), ticks(&without.bound)) {
+                better += usize::from(with < without);
+            }
+        }
+    }
+    assert!(known > all / 2 && better > 100, "{known} of {all} pairs, {better} bounds are better");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::{bound_text, output, query};
 use crate::error::Result;
 use crate::library::Queries;
 use crate::ops::bound::{batch, find};
+use crate::ops::findings::doubts;
 use crate::render::InUnit;
 use crate::store::{Database, Location};
 use clap::{Args, ValueHint};
@@ -57,6 +58,7 @@ pub(super) fn run(args: &BoundArgs, ui: &Ui) -> Result<u8> {
         (None, ui),
         control.flag_shared(),
     )?;
+    ui.doubts(&doubts(session.database(), None)?);
     let found = watched(ui, &control, || find(&session, args.entity.as_deref(), &control))?;
     let (scale, threads) = (session.database().time_scale(), session.threads());
     let is_text =

@@ -8,6 +8,7 @@ use super::{output, query, regression};
 use crate::encoding::read_text;
 use crate::engine::{Session, queries_with_folders};
 use crate::error::{Error, Result};
+use crate::ops::findings::doubts;
 use crate::ops::regress::{GateFile, RegressOptions, both, chosen, history, regress};
 use crate::store::{Database, Location};
 use clap::{Args, ValueEnum, ValueHint};
@@ -100,7 +101,10 @@ pub(super) fn run(args: &RegressArgs, ui: &Ui) -> Result<u8> {
     let queries = queries_with_folders(&args.sql_path.folders)?;
     let session = |database: Database| -> Result<Session> {
         let given = (&args.limits, Some(&args.sql_path));
-        query::session(database, given, Arc::clone(&queries), (None, ui), control.flag_shared())
+        let session =
+            query::session(database, given, Arc::clone(&queries), (None, ui), control.flag_shared())?;
+        ui.doubts(&doubts(session.database(), None)?);
+        Ok(session)
     };
     if let Some(asked) = &args.history {
         let found = history(&session(chosen(&database, &args.base)?)?, asked, &options)?;

@@ -1,7 +1,7 @@
 //! What a database says of a system before an event of it is read: its processes with their priorities and
 //! cores, and its locks. Not what happened (see `feed`).
 
-use crate::bound::{CoreId, Kind, LockId, Preemption, Process, ProcessId};
+use crate::bound::{CoreId, Facts, Kind, LockId, Order, Place, Preemption, Process, ProcessId};
 use crate::btf::EntityType;
 use crate::engine::{Param, Session};
 use crate::error::Result;
@@ -9,6 +9,7 @@ use crate::schema::result::{self, Texts};
 use crate::schema::{tables, view};
 use crate::selection::pattern;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 view! {
     struct Entities of entity { entity, r#type, core, priority, preemption, idle }
@@ -45,6 +46,8 @@ pub(super) struct System {
     isrs: HashMap<String, Who>,
     /// By name in events and core.
     on_cores: HashMap<(String, CoreId), ProcessId>,
+    /// Who goes before whom where priorities are not described.
+    order: Option<Arc<Order>>,
 }
 
 impl System {
@@ -124,19 +127,30 @@ impl System {
         if kind == Kind::Task { &mut self.tasks } else { &mut self.isrs }
     }
 
+    /// Learns who goes before whom from what was observed, where it is not described; whether there is more to
+    /// be known now.
+    pub fn learn_order(&mut self, facts: &Facts) -> bool {
+        if self.processes.iter().all(|known| known.priority.is_some()) {
+            return false;
+        }
+        self.order = Order::seen(facts);
+        self.order.is_some()
+    }
+
     /// What the analysis needs to know of each process. It compares priorities only, so that their places in
     /// the order of all of them say enough, whatever their range is.
     pub fn described(&self) -> Vec<Process> {
         let order: BTreeSet<i64> = self.processes.iter().filter_map(|known| known.priority).collect();
         let order: Vec<i64> = order.into_iter().collect();
         let place = |priority: i64| order.binary_search(&priority).ok().and_then(|at| u32::try_from(at).ok());
-        let of = |known: &Known| Process {
+        let of = |(process, known): (ProcessId, &Known)| Process {
+            place: self.order.clone().map(|order| Place { process, order }),
             kind: known.kind,
             priority: known.priority.and_then(place),
             preemption: known.preemption,
             core: known.core,
         };
-        self.processes.iter().map(of).collect()
+        self.processes.iter().enumerate().map(of).collect()
     }
 
     /// The number of a core, from the first time on that it is named.
