@@ -34,6 +34,7 @@ fn bounds_of_the_demo_read_like_a_table_with_notes() {
         "demo, Core_1:",
         "  T_1 has no bound: never ran",
         "\nA bound holds as long as this does:\n  arrivals: ",
+        "  seen_priorities: ",
         "  unknown_priorities: ",
         "and no safe one for the system.",
     ] {
@@ -60,6 +61,35 @@ fn a_bound_is_what_it_is_by_hand() {
     assert!(run.stdout.starts_with("recording,process,type,core,priority,activations,min_distance [us],"));
     assert!(run.stdout.lines().nth(1).unwrap().contains(",0.030,0.040,1.33"), "{}", run.stdout);
     assert_eq!(run.stdout.lines().count(), 2);
+}
+
+/// A takes the core from B, so that B does not delay it, whatever nobody describes.
+#[test]
+fn who_takes_the_core_goes_first() {
+    let bench = Bench::new();
+    let mut text = "#version 2.2.1\n#creator test\n#timeScale ns\n".to_owned();
+    for n in 0..4 {
+        for (at, name, action) in [
+            (0, "B", "activate"),
+            (0, "B", "start"),
+            (20, "A", "activate"),
+            (20, "B", "preempt"),
+            (20, "A", "start"),
+            (30, "A", "terminate"),
+            (30, "B", "resume"),
+            (60, "B", "terminate"),
+        ] {
+            let source = if action == "activate" { "Timer" } else { "Core_0" };
+            writeln!(text, "{},{source},0,T,{name},{n},{action}", at + n * 100).unwrap();
+        }
+    }
+    bench.write("taken.btf", text);
+    bench.ok(&["ingest", "taken.db", "taken.btf", "-q"]);
+    let run = bench.ok(&["bound", "taken.db", "--format", "csv"]);
+    let rows: Vec<Vec<&str>> = run.stdout.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let bounds: Vec<_> = rows.iter().map(|row| (row[1], row[13], row[14])).collect();
+    assert_eq!(bounds, [("A", "10", "10"), ("B", "60", "60")]);
+    assert!(run.stdout.contains("seen_priorities") && !run.stdout.contains("unknown_priorities"));
 }
 
 /// No response of a simulated system is above its bound.

@@ -1,6 +1,5 @@
 //! The parts of one response: only what it needs is read. Not of many, for which a recording is read once
-//! (see
-//! `feed`).
+//! (see `feed`).
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -29,7 +28,11 @@ pub(super) async fn parts(
     rows: PartRows,
 ) -> Result<Vec<RecordBatch>> {
     let Some((begin, end)) = span(state, recording, &[instance], true).await? else { return Ok(Vec::new()) };
-    let (triggers, mut since) = (begin.saturating_sub(second(database)), begin);
+    let second = second(database);
+    let (triggers, mut since) = (begin.saturating_sub(second), begin);
+    // How far is looked back for a holder next: most locks are not held for long.
+    let mut back =
+        [second / 10, second.saturating_mul(10)].map(|back| begin.saturating_sub(back)).into_iter();
     loop {
         let window = Window { triggers, since, from: begin, to: end };
         let mut feed = Feed::of_one(database, recording, instance, (begin, end)).map_err(failed)?;
@@ -46,7 +49,8 @@ pub(super) async fn parts(
                 let begun = span(state, recording, &holders, false).await?;
                 begun.map_or(i64::MIN, |(begin, _)| begin.min(since))
             }
-            Holders::Any => i64::MIN,
+            Holders::Unknown => back.find(|at| *at < since).unwrap_or(i64::MIN),
+            Holders::TooMany => i64::MIN,
         };
         if earlier >= since {
             return rows.of(&explained, &mut feed);
@@ -58,15 +62,17 @@ pub(super) async fn parts(
 /// Who may hold a semaphore that matters, since the begin of its instance at the earliest.
 enum Holders {
     Some(Vec<(String, i64)>),
-    /// Anybody, or too many to ask for their begins.
-    Any,
+    /// One of a time before what was read.
+    Unknown,
+    /// Too many to ask for their begins.
+    TooMany,
 }
 
 fn holders(explained: &[Explained], feed: &Feed) -> Holders {
     let mut holders: Vec<Actor> = Vec::new();
     for part in explained.iter().flat_map(|one| &one.parts) {
         match (part.kind, part.by, part.reason) {
-            (Kind::Lock, None, _) => return Holders::Any,
+            (Kind::Lock, None, _) => return Holders::Unknown,
             (
                 Kind::Behind,
                 Some(Source::Process(by)),
@@ -79,7 +85,7 @@ fn holders(explained: &[Explained], feed: &Feed) -> Holders {
     holders.sort_unstable();
     holders.dedup();
     match holders.len() > MOST_HOLDERS {
-        true => Holders::Any,
+        true => Holders::TooMany,
         false => {
             Holders::Some(holders.iter().map(|by| (feed.name(by.process).to_owned(), by.instance)).collect())
         }
