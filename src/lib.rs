@@ -53,6 +53,7 @@
 //! | `simulate` | timing models → the events of a simulated system as BTF, and the recording of a probe | diagnostics, error, time, words | mapping, `derive`, readers, folders |
 //! | `reconstruct` | system events of any recording → a timing model, with what each value rests on | btf, diagnostics, error, simulate, time, words | databases, files |
 //! | `tail` | samples of a metric → how rare greater ones are, by extreme value statistics | – | where samples come from |
+//! | `temporal` | events and states in order → verdicts on templates in time, with the intervals and events of violations | – | tables, SQL, names |
 //! | `ops` | what btfdb can do, one file per verb | bound, btf, check, clocks, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, names, options, picture, pipeline, plot, reconstruct, regress, render, require, schema, selection, store, tail, time, words | the terminal, the environment |
 //! | `picture` | a picture as data: rows over time, what happens in them, merged where one pixel has several | btf, time, words | tables, how a row is drawn |
 //! | `render` | results → text; pictures → SVG, PNG, pages | error, names, picture, time, varint, words | the database |
@@ -63,7 +64,7 @@
 //! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | btf, chain, engine, error, schema | what is done with it |
 //! | `export` | tables and results → files, also in formats of other tools | btf, chain, engine, error, formats, metrics, names, options, qnx, render, schema, selection, store, time, varint, words | arguments |
 //! | `plot` | a window of a recording → its picture | btf, engine, error, library, metrics, names, picture, schema, selection, store, time, words | how it is drawn |
-//! | `require` | timing requirements: bounds and measured values | chain, engine, error, library, metrics, render, schema, selection, time, words | the terminal |
+//! | `require` | timing requirements: bounds and measured values; templates over events and states | btf, chain, engine, error, library, metrics, render, schema, selection, temporal, time, words | the terminal |
 //! | `cluster` | commands on many recordings, done by a cluster: tasks for executors, and their results as those of one process | btf, chain, check, description, diagnostics, encoding, engine, error, formats, library, metrics, ops, options, require, schema, store, time | the terminal, DataFusion |
 //! | `cli` | arguments, the shell, progress, signals, exit codes | all | Parquet, Arrow builders |
 //!
@@ -179,6 +180,16 @@ mod render;
 mod selection;
 #[cfg(feature = "engine")]
 mod tail;
+#[cfg(feature = "engine")]
+#[cfg_attr(
+    not(test),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "tests compare it with monitors that know more of a recording"
+    )
+)]
+mod temporal;
 
 // A simulated machine that writes recordings. It shares no code with the readers.
 #[cfg(test)]

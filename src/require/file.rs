@@ -7,6 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::bound::{Bound, Count, Percent};
+use super::templates::{self, Rule, Temporal};
 use crate::chain::{ChainStep, Instance};
 use crate::error::{Error, Result, line_of};
 use crate::time::TimeScale;
@@ -33,6 +34,9 @@ pub struct Requirements {
     /// Events that happen together.
     #[serde(default)]
     pub synchronisation: Vec<Synchronisation>,
+    /// Templates over events and states.
+    #[serde(default)]
+    pub temporal: Vec<Temporal>,
     /// The file and its text, for the places of mistakes.
     #[serde(skip)]
     file: (PathBuf, String),
@@ -132,7 +136,8 @@ pub struct Synchronisation {
 
 /// All keys, for suggestions.
 const KEYS: &str = "limit deadline period load chain synchronisation name metric entity statistic lower upper \
-    jitter core window step steps reaction age action source instance lost repeated events tolerance";
+    jitter core window step steps reaction age action source instance lost repeated events tolerance \
+    temporal after then within never during between at_most of alternate once held until value state";
 
 impl Requirements {
     /// Reads the text of a file; `path` is only for messages.
@@ -154,6 +159,17 @@ impl Requirements {
             }
             if events.get_ref().iter().any(|event| event.instance != Instance::Any) {
                 return mistake(format!("the synchronisation '{name}' has an instance; only chains have"));
+            }
+        }
+        if let Some(temporal) = requirements.temporal.get(templates::MOST) {
+            let message = format!("there are more than {} temporal requirements", templates::MOST);
+            let error = Error::input(message).hint("put the others into a file of their own");
+            return Err(requirements.mistake(&temporal.name, error));
+        }
+        for temporal in &requirements.temporal {
+            requirements.rule(temporal)?.check().map_err(|e| requirements.mistake(&temporal.name, e))?;
+            for state in [&temporal.during, &temporal.held].into_iter().flatten() {
+                state.states().map_err(|e| requirements.mistake(&state.state, e))?;
             }
         }
         if requirements.is_empty() {
@@ -203,6 +219,14 @@ impl Requirements {
         error.within(path, line_of(text, value.span().start))
     }
 
+    /// What an entry of `[[temporal]]` requires.
+    ///
+    /// # Errors
+    /// If its keys do not fit together; with its place.
+    pub(super) fn rule<'a>(&self, temporal: &'a Temporal) -> Result<Rule<'a>> {
+        temporal.rule().map_err(|error| self.mistake(&temporal.name, error))
+    }
+
     /// A time in ticks of `scale`, that of a key of the file.
     ///
     /// # Errors
@@ -235,7 +259,7 @@ impl Requirements {
     }
 
     fn is_empty(&self) -> bool {
-        let Self { limit, deadline, period, load, chain, synchronisation, file: _ } = self;
+        let Self { limit, deadline, period, load, chain, synchronisation, temporal, file: _ } = self;
         let bounded =
             |c: &Chain| c.reaction.is_some() || c.age.is_some() || c.lost.is_some() || c.repeated.is_some();
         limit.is_empty()
@@ -243,6 +267,7 @@ impl Requirements {
             && period.is_empty()
             && load.is_empty()
             && synchronisation.is_empty()
+            && temporal.is_empty()
             && !chain.iter().any(bounded)
     }
 }

@@ -65,12 +65,15 @@ impl Known {
     /// # Errors
     /// Those of a query.
     pub fn of(session: &Session, requirements: &Requirements) -> Result<Self> {
-        let Requirements { limit, deadline, period, load, chain, synchronisation, .. } = requirements;
+        let Requirements { limit, deadline, period, load, chain, synchronisation, temporal, .. } =
+            requirements;
         let lookup = Lookup { session, measured: OnceCell::new(), described: OnceCell::new() };
         let mut known = Self::default();
         let entities = limit.iter().filter_map(|limit| limit.entity.as_ref());
         let entities = entities.chain(deadline.iter().map(|deadline| deadline.entity.get_ref()));
-        for name in entities.chain(period.iter().map(|period| &period.entity)) {
+        let entities = entities.chain(period.iter().map(|period| &period.entity));
+        let states = temporal.iter().flat_map(|temporal| [&temporal.during, &temporal.held]).flatten();
+        for name in entities.chain(states.map(|state| &state.entity)) {
             if let Some(missing) = lookup.missing(name)? {
                 known.missing.insert(name.clone(), missing);
             } else if lookup.measured()?.contains(name) {
@@ -82,7 +85,7 @@ impl Known {
                 known.missing_cores.insert(core.clone(), missing);
             }
         }
-        if !chain.is_empty() || !synchronisation.is_empty() {
+        if !chain.is_empty() || !synchronisation.is_empty() || !temporal.is_empty() {
             known.names = StepNames::of(session)?;
         }
         Ok(known)

@@ -1,8 +1,9 @@
 //! What the recordings of a database show of each requirement. Not for the shape of reports, and not for
-//! loads and synchronisations (see `load` and `synchronised`).
+//! loads, synchronisations and templates over events and states (see `load`, `synchronised` and `in_time`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::in_time::of_temporal;
 use super::known::Missing;
 use super::load::of_load;
 use super::rows::Rows;
@@ -67,6 +68,7 @@ pub fn measure(
         let wanted = (requirements, synchronisation);
         outcomes.add(of_synchronisation(session, known, wanted, recordings, scale)?);
     }
+    outcomes.add(of_temporal(session, known, requirements, recordings, scale)?);
     Ok(outcomes.of.concat())
 }
 

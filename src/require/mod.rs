@@ -3,11 +3,14 @@
 
 mod bound;
 mod file;
+mod templates;
 pub use file::Requirements;
 
 // What measures needs the engine; the text of a file is read without it.
 #[cfg(feature = "engine")]
 mod deadlines;
+#[cfg(feature = "engine")]
+mod in_time;
 #[cfg(feature = "engine")]
 mod known;
 #[cfg(feature = "engine")]
@@ -26,6 +29,8 @@ mod synchronisation;
 mod synchronised;
 #[cfg(feature = "engine")]
 mod wanted;
+#[cfg(feature = "engine")]
+mod watch;
 
 #[cfg(feature = "engine")]
 pub use deadlines::{Deadlines, deadlines};
@@ -50,6 +55,12 @@ words! {
         Kept = "kept",
         /// At least one sample lies beyond the bound.
         Violated = "violated",
+        /// What a gap or the end of the recording hides, or what comes after it, can keep it. The records
+        /// alone do not.
+        MayStillBeKept = "may still be kept",
+        /// What a gap or an edge of the recording hides, or what comes after it, can violate it. The records
+        /// alone keep it.
+        MayStillBeViolated = "may still be violated",
         /// The recording has no sample, so the requirement is not shown to be kept.
         #[default]
         NoSamples = "no samples",
@@ -91,6 +102,55 @@ pub struct Outcome {
     /// Why there are no samples, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// How a template over events and states was judged.
+    #[serde(rename = "temporal", skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
+}
+
+/// Numbers of obligations of a template, and the first violations. See [`crate::temporal::Counts`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    pub kept: i64,
+    /// Not decided at the end of the recording.
+    pub open: i64,
+    /// Never decided, as a gap or an edge hides something.
+    pub unknown: i64,
+    /// How many of the open and unknown ones the records alone do not keep.
+    pub missing: i64,
+    /// Stretches in which something may be hidden that violates it.
+    pub blind: i64,
+    /// The first ones.
+    pub violations: Vec<Shown>,
+}
+
+/// A violation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    /// In ticks; the end is included.
+    pub begin: i64,
+    pub end: i64,
+    pub witnesses: Vec<Witness>,
+}
+
+/// An event that shows a violation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Witness {
+    /// In ticks.
+    pub time: i64,
+    /// `btf_event.seq`, if it is an event.
+    pub seq: Option<i64>,
+    pub event: String,
+}
+
+impl Verdict {
+    /// Whether a check fails by it: one that may still be kept or violated is only stated.
+    pub fn fails(self, allow_no_samples: bool) -> bool {
+        match self {
+            Self::Kept | Self::MayStillBeKept | Self::MayStillBeViolated => false,
+            Self::NoSamples => !allow_no_samples,
+            Self::Violated | Self::Unknown => true,
+        }
+    }
 }
 
 impl Outcome {

@@ -10,8 +10,18 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::library::Unit;
 use crate::schema::result::{Fractions, Integers, Texts, column};
 
-const TEXTS: [&str; 9] =
-    ["recording", "requirement", "metric", "entity", "statistic", "unit", "bound", "verdict", "note"];
+const TEXTS: [&str; 10] = [
+    "recording",
+    "requirement",
+    "metric",
+    "entity",
+    "statistic",
+    "unit",
+    "bound",
+    "verdict",
+    "note",
+    "judged",
+];
 const NUMBERS: [&str; 3] = ["limit", "value", "margin"];
 const INTEGERS: [&str; 4] = ["at", "samples", "incomplete", "violations"];
 
@@ -26,7 +36,7 @@ pub(crate) fn outcome_schema() -> SchemaRef {
 
 /// Outcomes as columns.
 pub(crate) fn outcome_columns(outcomes: &[Outcome]) -> Result<RecordBatch> {
-    let texts = |get: &dyn Fn(&Outcome) -> [Option<String>; 9]| -> Vec<ArrayRef> {
+    let texts = |get: &dyn Fn(&Outcome) -> [Option<String>; 10]| -> Vec<ArrayRef> {
         let rows: Vec<_> = outcomes.iter().map(get).collect();
         let column =
             |at: usize| rows.iter().map(|row| row.get(at).cloned().flatten()).collect::<StringArray>();
@@ -37,7 +47,9 @@ pub(crate) fn outcome_columns(outcomes: &[Outcome]) -> Result<RecordBatch> {
             [&o.recording, &o.requirement, &o.metric, &o.entity, &o.statistic].map(|text| Some(text.clone()));
         let [recording, requirement, metric, entity, statistic] = all;
         let [unit, bound, verdict] = [o.unit, o.bound, o.verdict.as_str()].map(|word| Some(word.to_owned()));
-        [recording, requirement, metric, entity, statistic, unit, bound, verdict, o.note.clone()]
+        // As JSON: it is a list of lists.
+        let judged = o.judged.as_ref().and_then(|judged| serde_json::to_string(judged).ok());
+        [recording, requirement, metric, entity, statistic, unit, bound, verdict, o.note.clone(), judged]
     });
     let numbers: [fn(&Outcome) -> Option<f64>; 3] = [|o| Some(o.limit), |o| o.value, |o| o.margin];
     for get in numbers {
@@ -79,6 +91,7 @@ pub(crate) fn outcomes_of(batch: &RecordBatch) -> Result<Vec<Outcome>> {
             violations: integer(3),
             verdict: text(7).and_then(Verdict::parse).unwrap_or_default(),
             note: text(8).map(str::to_owned),
+            judged: text(9).and_then(|json| serde_json::from_str(json).ok()),
         }
     };
     Ok((0..batch.num_rows()).map(outcome).collect())

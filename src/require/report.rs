@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Outcome, Verdict};
+use super::{Outcome, Shown, Verdict, Witness};
 use crate::render::{escaped, line, widths};
 use crate::time::{TimeScale, format_duration};
 
@@ -37,20 +37,50 @@ pub fn table(outcomes: &[Outcome], scale: TimeScale) -> String {
             notes.push(note);
         }
     }
+    for o in outcomes {
+        for violation in violations(o, scale) {
+            let _ = writeln!(out, "{}: {}: {violation}", o.recording, o.requirement);
+        }
+    }
     let of = |verdict| outcomes.iter().filter(|o| o.verdict == verdict).count();
-    let _ = writeln!(
+    let _ = write!(
         out,
-        "{} requirements: {} kept, {} violated, {} without samples{}",
+        "{} requirements: {} kept, {} violated, {} without samples",
         outcomes.len(),
         of(Verdict::Kept),
         of(Verdict::Violated),
-        of(Verdict::NoSamples),
-        match of(Verdict::Unknown) {
-            0 => String::new(),
-            unknown => format!(", {unknown} of names that nothing has"),
-        }
+        of(Verdict::NoSamples)
     );
+    let rare = [
+        (Verdict::MayStillBeKept, "that may still be kept"),
+        (Verdict::MayStillBeViolated, "that may still be violated"),
+        (Verdict::Unknown, "of names that nothing has"),
+    ];
+    for (count, what) in rare.map(|(verdict, what)| (of(verdict), what)).into_iter().filter(|(n, _)| *n > 0) {
+        let _ = write!(out, ", {count} {what}");
+    }
+    out.push('\n');
     out
+}
+
+/// The violations of a template that are shown, a line each: when, and the events that show it.
+fn violations(o: &Outcome, scale: TimeScale) -> Vec<String> {
+    let Some(judged) = &o.judged else { return Vec::new() };
+    let time = |at: i64| format_duration(at, scale);
+    let shown = |violation: &Shown| {
+        let witness = |w: &Witness| {
+            let seq = w.seq.map_or_else(String::new, |seq| format!(" (seq {seq})"));
+            format!("{} at {}{seq}", w.event, time(w.time))
+        };
+        let witnesses: Vec<String> = violation.witnesses.iter().map(witness).collect();
+        format!("from {} to {}: {}", time(violation.begin), time(violation.end), witnesses.join(", "))
+    };
+    let mut lines: Vec<String> = judged.violations.iter().map(shown).collect();
+    let more = o.violations.unwrap_or_default() - lines.len() as i64;
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines
 }
 
 fn cells(o: &Outcome, scale: TimeScale) -> [String; 11] {
@@ -59,6 +89,7 @@ fn cells(o: &Outcome, scale: TimeScale) -> [String; 11] {
     let mark = match o.verdict {
         Verdict::Kept => "kept",
         Verdict::Violated => "VIOLATED",
+        Verdict::MayStillBeKept | Verdict::MayStillBeViolated => o.verdict.as_str(),
         Verdict::NoSamples => "NO SAMPLES",
         Verdict::Unknown => "UNKNOWN",
     };
@@ -91,7 +122,7 @@ fn quantity(value: f64, unit: &str, scale: TimeScale) -> String {
 pub fn junit(outcomes: &[Outcome], scale: TimeScale, allow_no_samples: bool) -> String {
     let is_skipped = |o: &Outcome| allow_no_samples && o.verdict == Verdict::NoSamples;
     let skipped = outcomes.iter().filter(|o| is_skipped(o)).count();
-    let failures = outcomes.iter().filter(|o| o.verdict != Verdict::Kept).count() - skipped;
+    let failures = outcomes.iter().filter(|o| o.verdict.fails(allow_no_samples)).count();
     let skips = if skipped > 0 { format!(" skipped=\"{skipped}\"") } else { String::new() };
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"btfdb requirements\" \
@@ -108,6 +139,11 @@ pub fn junit(outcomes: &[Outcome], scale: TimeScale, allow_no_samples: bool) -> 
             continue;
         }
         let verdict = o.verdict.as_str();
+        if !o.verdict.fails(false) {
+            let why = escaped(o.note.as_deref().unwrap_or_default());
+            let _ = writeln!(out, ">\n      <system-out>{verdict}; {why}</system-out>\n    </testcase>");
+            continue;
+        }
         if is_skipped(o) {
             let why = escaped(o.note.as_deref().unwrap_or(verdict));
             let _ = writeln!(out, ">\n      <skipped message=\"{why}\"/>\n    </testcase>");
@@ -122,7 +158,8 @@ pub fn junit(outcomes: &[Outcome], scale: TimeScale, allow_no_samples: bool) -> 
         let _ = writeln!(
             out,
             ">\n      <failure type=\"{verdict}\" message=\"{worst}, {bound} required\">margin {margin}, at {at}, {beyond} of {samples} \
-             samples beyond, {cut} cut off</failure>\n    </testcase>"
+             samples beyond, {cut} cut off{}</failure>\n    </testcase>",
+            violations(o, scale).iter().map(|line| format!("\n{}", escaped(line))).collect::<String>()
         );
     }
     out.push_str("  </testsuite>\n</testsuites>\n");
@@ -132,6 +169,7 @@ pub fn junit(outcomes: &[Outcome], scale: TimeScale, allow_no_samples: bool) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::require::Judged;
 
     fn outcome(value: Option<f64>) -> Outcome {
         Outcome {
@@ -151,6 +189,7 @@ mod tests {
             violations: None,
             verdict: Verdict::NoSamples,
             note: None,
+            judged: None,
         }
         .judged()
     }
@@ -196,6 +235,35 @@ mod tests {
                 || xml.contains("<failure type=\"unknown\" message=\"there is no task 'T_9'\"/>"),
             "{xml}"
         );
+    }
+
+    #[test]
+    fn what_is_not_decided_is_said_and_passes() {
+        let witness = Witness { time: 2_000, seq: Some(7), event: "T_1[0] activate".into() };
+        let shown = Shown { begin: 2_000, end: 3_000, witnesses: vec![witness] };
+        let judged = Some(Judged { violations: vec![shown], ..Judged::default() });
+        let note = Some("not decided: 1 open".to_owned());
+        let outcomes = [
+            Outcome { verdict: Verdict::MayStillBeKept, note, ..outcome(None) },
+            Outcome { violations: Some(3), verdict: Verdict::Violated, judged, ..outcome(Some(6_000_000.0)) },
+        ];
+        let text = table(&outcomes, TimeScale::Ns);
+        for expected in [
+            "\nmay still be kept  r",
+            "r: a < b: not decided: 1 open\n",
+            "r: a < b: from 2 us to 3 us: T_1[0] activate at 2 us (seq 7)\nr: a < b: and 2 more\n",
+            "2 requirements: 0 kept, 1 violated, 0 without samples, 1 that may still be kept\n",
+        ] {
+            assert!(text.contains(expected), "{expected}\n{text}");
+        }
+        let xml = junit(&outcomes, TimeScale::Ns, false);
+        for expected in [
+            "failures=\"1\"",
+            "<system-out>may still be kept; not decided: 1 open</system-out>",
+            "0 cut off\nfrom 2 us to 3 us: T_1[0] activate at 2 us (seq 7)\nand 2 more</failure>",
+        ] {
+            assert!(xml.contains(expected), "{expected}\n{xml}");
+        }
     }
 
     #[test]

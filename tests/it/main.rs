@@ -42,6 +42,7 @@ mod fuzz_corpus;
 mod grasp;
 mod grasp_out;
 mod hostile_names;
+mod in_time;
 mod judge;
 mod metrics;
 mod mutations;

@@ -15,7 +15,7 @@ use crate::library::Queries;
 use crate::ops::check::check;
 use crate::ops::open::{OpenOptions, Trace};
 use crate::ops::require::{Measured, in_this_process, requirements};
-use crate::require::{Verdict, junit};
+use crate::require::junit;
 use crate::time::{TimeScale, format_duration};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -29,7 +29,15 @@ use std::path::{Path, PathBuf};
   btfdb check trace.btf --btf-version 2.1.5 --severity error
   btfdb check trace.btf --format json
   btfdb check engine.db --requirements limits.toml --format junit
-  btfdb check --rules")]
+  btfdb check --rules
+
+A file of requirements has entries [[limit]], [[deadline]], [[period]], [[load]], [[chain]], [[synchronisation]], and
+[[temporal]] for what may happen when (docs/insight.md):
+  [[temporal]]
+  name = \"T_4 starts within 1 ms\"
+  after = { entity = \"T_4\", action = \"activate\" }
+  then = { entity = \"T_4\", action = \"start\" }
+  within = \"1ms\"")]
 pub struct CheckArgs {
     /// Database folder, DATABASE:RECORDING, or a trace file.
     pub trace: Option<String>,
@@ -43,7 +51,7 @@ pub struct CheckArgs {
     #[arg(long, value_parser = word(["error", "warning", "info"], Severity::parse), default_value = "error")]
     pub severity: Severity,
     /// Check timing requirements instead of the rules of BTF: limits of metrics, deadlines, periods, loads,
-    /// event chains.
+    /// event chains, order and time of events and states.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["btf_version", "severity"])]
     pub requirements: Option<PathBuf>,
     /// Requirements of what a recording has no sample of do not make the exit code 3, as for one file of
@@ -150,12 +158,8 @@ fn requirements_of(args: &CheckArgs, file: &Path) -> Result<u8> {
         CheckFormat::Json => output::print_json(&outcomes)?,
         CheckFormat::Junit => output::print(&junit(&outcomes, time_scale, args.allow_no_samples))?,
     }
-    let is_kept = |verdict| match verdict {
-        Verdict::Kept => true,
-        Verdict::NoSamples => args.allow_no_samples,
-        Verdict::Violated | Verdict::Unknown => false,
-    };
-    Ok(if outcomes.iter().all(|o| is_kept(o.verdict)) { 0 } else { VIOLATIONS })
+    let fails = outcomes.iter().any(|outcome| outcome.verdict.fails(args.allow_no_samples));
+    Ok(if fails { VIOLATIONS } else { 0 })
 }
 
 fn table(text: &mut String, recording: &str, report: &Report, scale: TimeScale) {

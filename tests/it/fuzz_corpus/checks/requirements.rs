@@ -21,13 +21,25 @@ pub fn requirements_toml(data: &[u8]) {
     assert!(requirements.limit.iter().all(|limit| limit.lower.is_some() || limit.upper.is_some()));
     assert!(requirements.load.iter().all(|load| load.upper.0 >= 0.0), "a share is less than nothing");
     assert!(requirements.synchronisation.iter().all(|s| s.events.get_ref().len() >= 2));
+    for temporal in &requirements.temporal {
+        let templates = [
+            temporal.after.is_some() && temporal.then.is_some() && temporal.within.is_some(),
+            temporal.never.is_some() && temporal.during.is_some() != temporal.between.is_some(),
+            temporal.at_most.is_some() && temporal.of.is_some() && temporal.window.is_some(),
+            temporal.alternate.is_some(),
+            temporal.once.is_some() && temporal.held.is_some() && temporal.until.is_some(),
+        ];
+        assert_eq!(templates.iter().filter(|is_given| **is_given).count(), 1, "{temporal:?}");
+    }
     let limits = requirements.limit.iter().flat_map(|limit| [&limit.lower, &limit.upper]).flatten();
     let deadlines = requirements.deadline.iter().map(|deadline| &deadline.deadline);
     let periods = requirements.period.iter().flat_map(|period| [&period.period, &period.jitter]);
     let windows = requirements.load.iter().flat_map(|load| load.step.iter().chain([&load.window]));
     let latencies = requirements.chain.iter().flat_map(|chain| [&chain.reaction, &chain.age]).flatten();
     let tolerances = requirements.synchronisation.iter().map(|s| &s.tolerance);
-    for bound in limits.chain(deadlines).chain(periods).chain(windows).chain(latencies).chain(tolerances) {
+    let times = requirements.temporal.iter().flat_map(|t| [&t.within, &t.window]).flatten();
+    let bounds = limits.chain(deadlines).chain(periods).chain(windows).chain(latencies);
+    for bound in bounds.chain(tolerances).chain(times) {
         for scale in [TimeScale::Ps, TimeScale::Ns, TimeScale::Us, TimeScale::Ms, TimeScale::S] {
             match (bound.get_ref().ticks(scale), bound.get_ref().value(scale)) {
                 (Ok(ticks), Ok(value)) => assert_eq!(ticks as f64, value, "{bound:?} in {scale}"),
