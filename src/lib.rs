@@ -54,11 +54,11 @@
 //! | `reconstruct` | system events of any recording → a timing model, with what each value rests on | btf, diagnostics, error, simulate, time, words | databases, files |
 //! | `tail` | samples of a metric → how rare greater ones are, by extreme value statistics | – | where samples come from |
 //! | `temporal` | events and states in order → verdicts on templates in time, with the intervals and events of violations | – | tables, SQL, names |
-//! | `ops` | what btfdb can do, one file per verb | bound, btf, check, clocks, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, names, options, picture, pipeline, plot, reconstruct, regress, render, require, schema, selection, store, tail, time, words | the terminal, the environment |
+//! | `ops` | what btfdb can do, one file per verb | bound, btf, chain, check, clocks, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, names, options, picture, pipeline, plot, reconstruct, regress, render, require, schema, selection, store, tail, time, words | the terminal, the environment |
 //! | `picture` | a picture as data: rows over time, what happens in them, merged where one pixel has several | btf, time, words | tables, how a row is drawn |
 //! | `render` | results → text; pictures → SVG, PNG, pages | error, names, picture, time, varint, words | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema, words | running SQL |
-//! | `chain` | event chains: which event follows from which | – | where events come from |
+//! | `chain` | event chains: which event follows from which, how long that takes, and which chains there are | – | where events come from |
 //! | `engine` | SQL over a database: sessions; tables, functions, operators and optimizer rules for DataFusion | btf, chain, error, explain, library, names, schema, store, time | metrics, the terminal |
 //! | `metrics` | rows of metrics → statistics, histograms, comparisons | engine, error, library, pipeline, render, schema, selection, time | DataFusion, the terminal |
 //! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | btf, chain, engine, error, schema | what is done with it |

@@ -2,6 +2,7 @@
 -- Last to last. The chains are those that `--chains FILE` gives.
 --
 -- unit: duration
+-- alias: LastToLast Feiertag et al., 2008: last to last.
 SELECT
     recording,
     chain AS entity,

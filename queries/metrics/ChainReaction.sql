@@ -2,6 +2,7 @@
 -- What an observer waits for: first to first. The chains are those that `--chains FILE` gives.
 --
 -- unit: duration
+-- alias: FirstToFirst Feiertag et al., 2008: first to first, without the wait for the first step.
 SELECT
     recording,
     chain AS entity,

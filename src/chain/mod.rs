@@ -1,11 +1,20 @@
 //! Chains of events, each the cause of the next: a sensor is read, a value written, read by another task, an
-//! actuator set. `follow` finds what follows from what. Not for reading the events (see `engine`), and not
-//! for the bounds on a chain (see `require`).
+//! actuator set. `follow` finds what follows from what, `ends` how long that takes, and `discover` which
+//! chains there are. Not for reading the events (see `engine`), and not for the bounds on a chain (see
+//! `require`).
 
+mod discover;
+mod ends;
+mod file;
 mod follow;
+mod found;
 mod links;
 
-pub(crate) use follow::{Cause, Event, Follower, Occurrence};
+pub(crate) use discover::{Discovery, Limits};
+pub(crate) use ends::{Ends, Latency};
+pub(crate) use file::file_text;
+pub(crate) use follow::{Cause, Event, Follower, Occurrence, Outcome};
+pub(crate) use found::{Found, FoundChain, FoundLink};
 pub(crate) use links::{Link, Links};
 
 use serde::{Deserialize, Serialize};
@@ -22,7 +31,7 @@ pub struct Chain {
 }
 
 /// A step of a chain: system events of one kind.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChainStep {
     /// The entity that it happens to.
@@ -56,7 +65,7 @@ fn quoted(text: &str) -> String {
 
 /// Which event of the previous step is the cause of a step, where the trace does not name it: the latest one,
 /// of all or of its own instance.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", rename_all = "lowercase")]
 pub enum Instance {
     /// The latest one of all: a reader gets what was written last.

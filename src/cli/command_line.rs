@@ -4,8 +4,8 @@ use super::args::Limits;
 #[cfg(feature = "cluster")]
 use super::commands::cluster;
 use super::commands::{
-    align, bound, check, compare, demo, explain, export, help, ingest, manage, map, metrics, model, plot,
-    query, regress, simulate,
+    align, bound, chains, check, compare, demo, explain, export, help, ingest, manage, map, metrics, model,
+    plot, query, regress, simulate,
 };
 use super::shell;
 use clap::{Parser, Subcommand};
@@ -31,6 +31,7 @@ const EXAMPLES: &str = "Examples:
   btfdb metrics engine.db ResponseTime NetExecutionTime
   btfdb explain engine.db ResponseTime:T_5:max
   btfdb bound engine.db
+  btfdb chains engine.db -o chains.toml
   btfdb query engine.db \"SELECT process, count(*) FROM process_instance GROUP BY process\"
   btfdb shell engine.db
   btfdb export engine.db --from 12ms --to 15ms -o worst.btf
@@ -50,6 +51,7 @@ pub enum Command {
     Metrics(metrics::MetricsArgs),
     Explain(explain::ExplainArgs),
     Bound(bound::BoundArgs),
+    Chains(chains::ChainsArgs),
     Export(export::ExportArgs),
     Plot(plot::PlotArgs),
     Check(check::CheckArgs),
@@ -83,6 +85,7 @@ impl Command {
             Self::Metrics(args) => Some(&args.limits),
             Self::Explain(args) => Some(&args.limits),
             Self::Bound(args) => Some(&args.limits),
+            Self::Chains(args) => Some(&args.limits),
             Self::Export(args) => Some(&args.limits),
             Self::Plot(args) => Some(&args.limits),
             Self::Check(args) => Some(&args.limits),

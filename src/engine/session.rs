@@ -24,7 +24,7 @@ use super::runtime::{Runtime, stack_for};
 use super::sql::{MAX_DEPTH, ParseOptions, SPELLINGS};
 use super::statement::Statement;
 use super::table::object_store::{DatabaseFiles, of_database};
-use super::table_functions::{ChainsFunction, PartsFunction, TableFunctions};
+use super::table_functions::{ChainsFunction, DiscoveredFunction, PartsFunction, TableFunctions};
 use super::{failure, functions, validate};
 use crate::chain::Chain;
 use crate::error::Result;
@@ -136,7 +136,8 @@ impl Session {
         self
     }
 
-    /// Sets the chains of the view `chain_instance` and of the metrics over it. They can be set once.
+    /// Sets the chains of the views `chain_instance` and `chain_latency`, and of the metrics over them. They
+    /// can be set once.
     ///
     /// # Errors
     /// [`crate::error::ErrorKind::Usage`] when a chain has less than two steps or the name of another one.
@@ -321,8 +322,12 @@ fn register(
     }
     functions::functions(database).into_iter().for_each(|f| context.register_udf(f));
     functions::aggregates().into_iter().for_each(|f| context.register_udaf(f));
-    let function = ChainsFunction::new(Arc::clone(database), Arc::clone(chains));
-    context.register_udtf("chains", Arc::new(function));
+    for function in ChainsFunction::both(database, chains) {
+        context.register_udtf(function.name(), Arc::new(function));
+    }
+    for function in DiscoveredFunction::both(database) {
+        context.register_udtf(function.name(), Arc::new(function));
+    }
     context.register_udtf("response_parts", Arc::new(PartsFunction::new(Arc::clone(database))));
     for function in ReadFile::both(files) {
         context.register_udtf(function.name(), Arc::new(function));

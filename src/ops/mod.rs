@@ -9,6 +9,8 @@ pub mod archive;
 #[cfg(feature = "engine")]
 pub mod bound;
 #[cfg(feature = "engine")]
+pub mod chains;
+#[cfg(feature = "engine")]
 pub mod check;
 #[cfg(feature = "engine")]
 mod choice;

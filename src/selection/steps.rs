@@ -6,8 +6,9 @@ use crate::btf::Action;
 use crate::chain::{Chain, ChainStep};
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result, did_you_mean};
+use crate::schema::result::{self, Texts};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The names of a database that steps can have.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -99,10 +100,11 @@ pub(crate) fn silent(
 /// # Errors
 /// Those of [`silent`].
 pub(crate) fn mark_silent(session: &Session, chains: &mut [Chain]) -> Result<Vec<String>> {
+    let happened = Happened::of(session, chains)?;
     let (mut sentences, mut names) = (Vec::new(), None);
     for chain in chains {
         for step in &chain.steps {
-            if has(session, step)? {
+            if happened.has(session, step)? {
                 continue;
             }
             let names = match &mut names {
@@ -125,10 +127,47 @@ pub(crate) fn sentence(error: &Error) -> String {
     error.hints().iter().fold(error.to_string(), |text, hint| format!("{text}; {hint}"))
 }
 
-/// Whether an event is the step, in any recording.
-fn has(session: &Session, step: &ChainStep) -> Result<bool> {
-    let sql = format!("SELECT action FROM btf_event WHERE {} LIMIT 1", step.condition());
-    Ok(!session.names(&sql, &[])?.is_empty())
+/// What happened to the entities of many steps, so that there is no statement for each of them.
+struct Happened {
+    /// By entity: actions, with their sources. `None` for few steps: a statement for one ends with the first
+    /// event that is the step.
+    events: Option<HashMap<String, Vec<(String, String)>>>,
+}
+
+impl Happened {
+    /// Steps beyond which one pass over all events takes less time.
+    const FEW: usize = 16;
+
+    fn of(session: &Session, chains: &[Chain]) -> Result<Self> {
+        let steps: HashSet<String> =
+            chains.iter().flat_map(|chain| &chain.steps).map(ChainStep::condition).collect();
+        if steps.len() <= Self::FEW {
+            return Ok(Self { events: None });
+        }
+        let mut events: HashMap<String, Vec<(String, String)>> =
+            chains.iter().flat_map(|chain| &chain.steps).map(|step| (step.entity.clone(), vec![])).collect();
+        for batch in session.sql("SELECT DISTINCT target, action, source FROM btf_event", &[])? {
+            let [targets, actions, sources] = result::columns::<[Texts; 3]>(&batch?)?;
+            for row in 0..targets.len() {
+                if let Some(of_target) = events.get_mut(targets.value(row)) {
+                    of_target.push((actions.value(row).to_owned(), sources.value(row).to_owned()));
+                }
+            }
+        }
+        Ok(Self { events: Some(events) })
+    }
+
+    /// Whether an event is the step, in any recording.
+    fn has(&self, session: &Session, step: &ChainStep) -> Result<bool> {
+        let Some(events) = &self.events else {
+            let sql = format!("SELECT action FROM btf_event WHERE {} LIMIT 1", step.condition());
+            return Ok(!session.names(&sql, &[])?.is_empty());
+        };
+        let is_step = |(action, source): &(String, String)| {
+            Action::same(action, &step.action) && step.source.as_ref().is_none_or(|wanted| wanted == source)
+        };
+        Ok(events.get(&step.entity).is_some_and(|events| events.iter().any(is_step)))
+    }
 }
 
 /// The names in a column of the events, or of those for which a condition is true.

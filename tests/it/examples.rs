@@ -120,8 +120,8 @@ fn of_the_help_texts() {
     let bench = bench();
     let mut seen = 0;
     for command in [
-        "", "ingest", "align", "query", "shell", "metrics", "explain", "bound", "regress", "export", "plot",
-        "check", "compare",
+        "", "ingest", "align", "query", "shell", "metrics", "explain", "bound", "chains", "regress",
+        "export", "plot", "check", "compare",
     ] {
         let args: Vec<&str> = if command.is_empty() { vec!["--help"] } else { vec![command, "--help"] };
         for example in examples(&bench.ok(&args).stdout) {

@@ -18,6 +18,7 @@ mod archive;
 mod bad_input;
 mod bound;
 mod btf;
+mod chains;
 mod cli;
 mod conform;
 mod continued;

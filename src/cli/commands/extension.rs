@@ -105,6 +105,11 @@ pub(in crate::cli) fn of_export(path: &Path) -> Result<Option<&'static dyn Expor
     }
 }
 
+/// Whether a name is that of a file in TOML.
+pub(in crate::cli) fn is_toml(path: &Path) -> bool {
+    extension(path) == "toml"
+}
+
 /// Whether a model can have this name.
 ///
 /// # Errors

@@ -79,7 +79,8 @@ pub struct MetricsArgs {
     /// SQL of the user.
     #[command(flatten)]
     pub sql_path: SqlPath,
-    /// TOML file with [[chain]] entries, for chain_instance and the chain metrics.
+    /// TOML file with [[chain]] entries, for chain_instance, chain_latency and the chain metrics; `btfdb
+    /// chains` makes one.
     #[arg(long, value_name = "FILE")]
     pub chains: Option<PathBuf>,
     /// The unit of times.

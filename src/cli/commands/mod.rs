@@ -3,6 +3,7 @@
 pub(super) mod align;
 pub(super) mod bound;
 mod bound_text;
+pub(super) mod chains;
 pub(super) mod check;
 #[cfg(feature = "cluster")]
 pub(super) mod cluster;
@@ -49,6 +50,7 @@ pub(super) fn run(cli: &Cli, ui: &Ui) -> Result<u8> {
         Command::Metrics(args) => metrics::run(args, ui),
         Command::Explain(args) => explain::run(args, ui),
         Command::Bound(args) => bound::run(args, ui),
+        Command::Chains(args) => chains::run(args, ui),
         Command::Export(args) => export::run(args, ui),
         Command::Plot(args) => plot::run(args, ui),
         Command::Check(args) => check::run(args),

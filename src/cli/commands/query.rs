@@ -45,7 +45,8 @@ pub struct QueryArgs {
     /// Value of `$NAME` in the SQL: a number, a time such as 10ms, null, or text; can be repeated.
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub params: Vec<String>,
-    /// TOML file with [[chain]] entries, for chain_instance and the chain metrics.
+    /// TOML file with [[chain]] entries, for chain_instance, chain_latency and the chain metrics; `btfdb
+    /// chains` makes one.
     #[arg(long, value_name = "FILE")]
     pub chains: Option<PathBuf>,
     /// SQL of the user.
@@ -185,7 +186,10 @@ pub(in crate::cli) fn with_chains(session: Session, chains: Option<&Path>, ui: &
 /// Says that rows of chains were read, and that there are none.
 pub(in crate::cli) fn report_missed_chains(session: &Session, ui: &Ui) {
     if session.take_missed_chains() {
-        ui.warning("there are no event chains: --chains FILE gives them, a file with [[chain]] entries");
+        ui.warning(
+            "there are no event chains: --chains FILE gives them, a file with [[chain]] entries; `btfdb chains` \
+             finds some",
+        );
     }
 }
 

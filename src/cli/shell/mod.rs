@@ -54,7 +54,8 @@ pub struct ShellArgs {
     /// Database: a folder, or a URL such as s3://bucket/fleet.db.
     #[arg(value_parser = location::parser(), value_hint = ValueHint::DirPath)]
     pub database: Location,
-    /// TOML file with [[chain]] entries, for chain_instance and the chain metrics.
+    /// TOML file with [[chain]] entries, for chain_instance, chain_latency and the chain metrics; `btfdb
+    /// chains` makes one.
     #[arg(long, value_name = "FILE")]
     pub chains: Option<PathBuf>,
     /// SQL of the user.

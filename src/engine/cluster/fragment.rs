@@ -17,7 +17,7 @@ use datafusion::logical_expr::{
 
 use crate::engine::functions::READ_GAPS;
 use crate::engine::table::{Table, is_plain};
-use crate::engine::table_functions::{ChainsTable, Node, PartsTable};
+use crate::engine::table_functions::{ChainsTable, DiscoveredTable, Node, PartsTable};
 use crate::schema::columns::btf_event::RECORDING;
 
 /// What is known of a node whose rows are those of all recordings together: which of its columns are the
@@ -62,6 +62,7 @@ fn is_ours(scan: &TableScan) -> bool {
     source_as_provider(&scan.source).is_ok_and(|provider| {
         provider.downcast_ref::<Table>().is_some()
             || provider.downcast_ref::<ChainsTable>().is_some()
+            || provider.downcast_ref::<DiscoveredTable>().is_some()
             || provider.downcast_ref::<PartsTable>().is_some()
     })
 }

@@ -4,6 +4,7 @@
 
 mod call;
 mod chains;
+mod discovered;
 mod node;
 mod parts;
 mod plan;
@@ -12,6 +13,9 @@ mod planner;
 pub(super) use chains::ChainsFunction;
 #[cfg(feature = "cluster")]
 pub(super) use chains::ChainsTable;
+pub(super) use discovered::DiscoveredFunction;
+#[cfg(feature = "cluster")]
+pub(super) use discovered::DiscoveredTable;
 pub(super) use node::{Node, Operation, Side};
 pub(super) use parts::PartsFunction;
 #[cfg(feature = "cluster")]

@@ -1,0 +1,21 @@
+-- How long the event chains that `--chains FILE` gives take, by definition: one row per latency. No rows without that option.
+--
+-- A stimulus is a first step, a response a last step, which shows the stimulus that it follows from (see `chain_instance`). Stimuli that
+-- the same response is the first answer to are a group: the last one is shown, the others were overwritten. `first_to_first`: from each
+-- stimulus to the first response that shows it or a later one (reaction; metric ChainReaction). `last_to_last`: from the stimulus that a
+-- response shows to that response (data age; metric ChainAge). `first_to_last`: from the first stimulus of a group to each response.
+-- `last_to_first`: from the stimulus that is shown to the first response that shows it.
+--
+-- `reaction_with_wait`: as first_to_first, from the stimulus before: what happens right after a stimulus waits for the next one.
+-- `age_until_replaced`: from the stimulus that is shown to the first response that shows a later one: how old data is when newer data
+-- replaces it. Both are of complete chains: between the first and the last group of a recording, or of a part of it between gaps. Their
+-- greatest values are the maximum reaction time and the maximum data age, which are the same.
+-- A response that shows an earlier stimulus than one before it has a last_to_last only.
+-- column: recording text Recording.
+-- column: chain text Name of the chain.
+-- column: definition text `first_to_first`, `last_to_last`, `first_to_last`, `last_to_first`, `reaction_with_wait` or `age_until_replaced`.
+-- column: begin_at time The first step that it begins with.
+-- column: end_at time The last step that it ends with.
+-- column: latency duration From the one to the other.
+SELECT recording, chain, definition, begin_at, end_at, latency
+FROM chain_latencies()
