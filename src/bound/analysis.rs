@@ -20,7 +20,8 @@
 
 use super::blocking::{Blocking, blocking};
 use super::curve::ENDLESS;
-use super::facts::{CoreId, Facts, Instants, Preemption, ProcessId};
+use super::facts::{CoreId, Facts, Instants, Preemption};
+use super::order::ProcessId;
 use std::cmp::Ordering;
 
 /// Arrival curves that all searches for one process ask; more mean that the load is so near to the capacity

@@ -6,7 +6,8 @@
 //! threshold. What was seen counts as well: kernels finish their services on behalf of the process that
 //! called them, and trace tools do not show all that keeps a core.
 
-use super::facts::{CoreId, Facts, Instants, LockId, LockKind, Preemption, Process, ProcessFacts, ProcessId};
+use super::facts::{CoreId, Facts, Instants, LockId, LockKind, Preemption, Process, ProcessFacts};
+use super::order::ProcessId;
 use std::cmp::Ordering;
 
 /// The longest delay by processes of lower priority, in one busy window.

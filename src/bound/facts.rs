@@ -3,12 +3,11 @@
 //! Not what follows from it (see `analysis`).
 
 use super::curve::Curve;
-use super::order::Place;
+use super::order::{Order, Place, ProcessId};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-/// A process of a system: an index of [`Facts::processes`].
-pub type ProcessId = usize;
 /// A core: any number that names it.
 pub type CoreId = usize;
 /// A resource or spinlock: an index of the list that the observer was made with.
@@ -249,6 +248,13 @@ pub struct Facts {
     pub instants: Instants,
     /// Gaps of the recording, of all cores.
     pub gaps: u64,
+}
+
+impl Facts {
+    /// Who goes before whom, as far as it was seen.
+    pub fn order(&self) -> Option<Arc<Order>> {
+        Order::seen(&self.processes.iter().map(|process| &process.seen.passed).collect::<Vec<_>>())
+    }
 }
 
 /// A lock and who takes it.

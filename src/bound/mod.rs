@@ -20,8 +20,8 @@
 //!
 //! # What is covered
 //!
-//! * Fixed priorities on each core; ISRs above all tasks; jobs of equal priority in any order. Where priorities
-//!   are not described, a first look at the events finds the [`Order`] that they show.
+//! * Fixed priorities on each core; ISRs above all tasks; jobs of equal priority in any order. Where
+//!   priorities are not described, a first look at the events finds the [`Order`] that they show.
 //! * Preemptive and non-preemptive processes, and groups with an internal resource: preemption thresholds.
 //! * Resources with immediate ceilings; other blocking as far as it was seen.
 //! * Several pending activations; any arrival curves, so also bursts.
@@ -51,9 +51,9 @@ mod verdict;
 
 pub use analysis::Failure;
 pub use blocking::{Blocking, Reason};
-pub use facts::{CoreId, Facts, Job, Kind, LockId, LockKind, Preemption, Process, ProcessFacts, ProcessId};
+pub use facts::{CoreId, Facts, Job, Kind, LockId, LockKind, Preemption, Process, ProcessFacts};
 pub use observe::{Action, Event, Observer, Options};
-pub use order::{Order, Place};
+pub use order::{Order, Place, ProcessId};
 pub use verdict::{Assumption, Bound, Contradiction, Evidence, TaskBound, Uncovered, bounds};
 
 // What the literature is compared with, and windows of arrivals.

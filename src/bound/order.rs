@@ -1,11 +1,13 @@
-//! Who goes before whom, as far as a recording shows it: for processes whose priorities nobody describes. Not
-//! numbers for priorities (see `reconstruct::priorities`): two processes that never met have no order here, so
-//! that each is taken to delay the other one.
+//! Who goes before whom, as far as a recording shows it: for processes whose priorities nobody describes.
+//! Not numbers for priorities (see `reconstruct::priorities`): two processes that never met have no order
+//! here, so that each is taken to delay the other one.
 
-use super::facts::{Facts, ProcessId};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// A process of a system: an index of the list of all.
+pub type ProcessId = usize;
 
 /// Of more processes no order is made: it has a place for each two of them.
 const MOST: usize = 4096;
@@ -28,14 +30,14 @@ pub struct Order {
 }
 
 impl Order {
-    /// The order that was seen; `None` if there is none. One with the lower priority cannot take the core from
-    /// another one, nor start before one that has been ready for longer; so each such observation counts.
-    pub fn seen(facts: &Facts) -> Option<Arc<Self>> {
-        let passed: Vec<_> = facts.processes.iter().map(|process| &process.seen.passed).collect();
+    /// The order that follows from whom each process passed; `None` if nothing was seen. One with the lower
+    /// priority cannot take the core from another one, nor start before one that has been ready for longer;
+    /// so each such observation counts.
+    pub fn seen(passed: &[&BTreeSet<ProcessId>]) -> Option<Arc<Self>> {
         if passed.len() > MOST || passed.iter().all(|passed| passed.is_empty()) {
             return None;
         }
-        let below = (0..passed.len()).map(|from| reached(&passed, from)).collect();
+        let below = (0..passed.len()).map(|from| reached(passed, from)).collect();
         Some(Arc::new(Self { below }))
     }
 
@@ -66,17 +68,13 @@ fn reached(passed: &[&BTreeSet<ProcessId>], from: ProcessId) -> BTreeSet<Process
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bound::facts::{Kind, Preemption, Process, ProcessFacts};
-    use crate::bound::{Curve, Facts};
 
-    fn order(passed: &[(ProcessId, ProcessId)]) -> Option<Arc<Order>> {
-        let preemption = Preemption::Unknown;
-        let process = Process { kind: Kind::Task, priority: None, preemption, core: Some(0), place: None };
-        let mut processes = vec![ProcessFacts::of_model(process, Curve::periodic(10, 0, 0), 1); 4];
-        for (high, low) in passed {
-            processes[*high].seen.passed.insert(*low);
+    fn order(seen: &[(ProcessId, ProcessId)]) -> Option<Arc<Order>> {
+        let mut passed = vec![BTreeSet::new(); 4];
+        for (high, low) in seen {
+            passed[*high].insert(*low);
         }
-        Order::seen(&Facts { processes, ..Facts::default() })
+        Order::seen(&passed.iter().collect::<Vec<_>>())
     }
 
     #[test]

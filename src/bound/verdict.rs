@@ -3,7 +3,8 @@
 
 use super::analysis::{Failure, Window, window};
 use super::blocking::Reason;
-use super::facts::{CoreId, Facts, Job, Kind, Preemption, ProcessFacts, ProcessId};
+use super::facts::{CoreId, Facts, Job, Kind, Preemption, ProcessFacts};
+use super::order::ProcessId;
 use crate::words::words;
 
 /// What is known of the response times of a process.

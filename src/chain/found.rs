@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::discover::{Limits, Link, Seen};
+use super::seen::{Limits, Link, Seen};
 use super::{ChainStep, Instance};
 
 /// A link from a process to the next one.

@@ -9,13 +9,15 @@ mod file;
 mod follow;
 mod found;
 mod links;
+mod seen;
 
-pub(crate) use discover::{Discovery, Limits};
+pub(crate) use discover::Discovery;
 pub(crate) use ends::{Ends, Latency};
 pub(crate) use file::file_text;
 pub(crate) use follow::{Cause, Event, Follower, Occurrence, Outcome};
 pub(crate) use found::{Found, FoundChain, FoundLink};
 pub(crate) use links::{Link, Links};
+pub(crate) use seen::Limits;
 
 use serde::{Deserialize, Serialize};
 

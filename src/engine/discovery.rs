@@ -6,10 +6,9 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
-use super::session::Session;
 use crate::btf::Action;
 use crate::btf::spec::is_environment;
-use crate::chain::{Discovery, FoundChain, FoundLink, Limits};
+use crate::chain::{Discovery, FoundChain, FoundLink};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::result::{self, Integers, Texts};
 
@@ -63,18 +62,6 @@ pub(super) fn take_in(discovery: &mut Discovery, batch: &RecordBatch) -> Result<
         }
     }
     Ok(())
-}
-
-/// What a recording shows, in one pass over its events.
-///
-/// # Errors
-/// Those of a query.
-pub(crate) fn discover(session: &Session, recording: &str, limits: Limits) -> Result<Discovery> {
-    let mut discovery = Discovery::new(limits);
-    for batch in session.sql(&events_of(recording), &[])? {
-        take_in(&mut discovery, &batch?)?;
-    }
-    Ok(discovery)
 }
 
 /// The columns of chains, as `queries/chains/discovered_chain.sql` describes them.

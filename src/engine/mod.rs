@@ -11,6 +11,7 @@ mod chains;
 pub(crate) mod cluster;
 mod context;
 mod definitions;
+mod discover;
 mod discovery;
 mod events;
 mod failure;
@@ -38,7 +39,8 @@ mod table_functions;
 mod time_columns;
 mod validate;
 
-pub(crate) use discovery::{chain_rows, discover};
+pub(crate) use discover::discover;
+pub(crate) use discovery::chain_rows;
 pub(crate) use events::{EventOrder, events, imported_as};
 pub(crate) use failure::{failed, is_out_of_order};
 pub(crate) use operators::KeyInterner;

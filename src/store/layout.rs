@@ -144,8 +144,9 @@ pub(super) fn is_part(path: &str) -> bool {
     is_below && number(path).is_some() && writer.is_some_and(is_id)
 }
 
-/// Whether an object of a bucket that is not of the log can be one that a writer made: of a recording, or to try
-/// the bucket. A writer that was killed leaves it, and a request that the network repeats late makes it again.
+/// Whether an object of a bucket that is not of the log can be one that a writer made: of a recording, or to
+/// try the bucket. A writer that was killed leaves it, and a request that the network repeats late makes it
+/// again.
 pub(super) fn is_of_writer(name: &str) -> bool {
     is_part(name) || name.starts_with(PROMISE)
 }

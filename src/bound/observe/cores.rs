@@ -2,7 +2,8 @@
 //! process did (see `live`).
 
 use super::live::{Live, State};
-use crate::bound::facts::{CoreId, Preemption, ProcessId};
+use crate::bound::facts::{CoreId, Preemption};
+use crate::bound::order::ProcessId;
 use std::cmp::Ordering;
 
 /// What was seen of a core since the begin of the recording, or since a gap.

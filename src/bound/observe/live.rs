@@ -2,7 +2,8 @@
 //! cores (see `cores`), and not which event means what (see `mod`).
 
 use crate::bound::distances::Distances;
-use crate::bound::facts::{CoreId, Job, LockId, Process, ProcessFacts, ProcessId, Seen};
+use crate::bound::facts::{CoreId, Job, LockId, Process, ProcessFacts, Seen};
+use crate::bound::order::ProcessId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Instances that wait for their end; more are a trace without

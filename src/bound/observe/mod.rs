@@ -5,7 +5,8 @@
 mod cores;
 mod live;
 
-use super::facts::{CoreId, Facts, Instants, LockFacts, LockId, LockKind, Process, ProcessId};
+use super::facts::{CoreId, Facts, Instants, LockFacts, LockId, LockKind, Process};
+use super::order::ProcessId;
 use cores::Core;
 use live::{Live, State};
 use std::collections::{BTreeMap, BTreeSet};

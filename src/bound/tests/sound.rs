@@ -1,8 +1,8 @@
 //! The bounds against simulated systems, and the search for them against one that tries every tick.
 
 use super::super::{
-    Action, Bound, Curve, Facts, Instants, Kind, Observer, Options, Order, Place, Preemption, Process,
-    ProcessFacts, bounds,
+    Action, Bound, Curve, Facts, Instants, Kind, Observer, Options, Place, Preemption, Process, ProcessFacts,
+    bounds,
 };
 use super::draw::{self, Features};
 use super::simulator::{self, Numbers, SimTask, Source, Step, System};
@@ -88,7 +88,7 @@ fn the_order_that_is_seen_is_that_of_the_priorities() {
             observer.finish(system.length)
         };
         let facts = observe(processes.iter().map(hidden).collect());
-        let Some(order) = Order::seen(&facts) else { continue };
+        let Some(order) = facts.order() else { continue };
         for (one, process) in processes.iter().enumerate() {
             for (other, of) in processes.iter().enumerate().filter(|(other, _)| *other != one) {
                 if let (true, Some(found)) = (process.kind == of.kind, order.compare(one, other)) {

@@ -1,5 +1,5 @@
-//! The table functions `discovered_chains()` and `discovered_links()`: which event chains recordings show, one
-//! recording at a time. Not how they are found (see [`crate::chain`]), nor how long they take (see
+//! The table functions `discovered_chains()` and `discovered_links()`: which event chains recordings show,
+//! one recording at a time. Not how they are found (see [`crate::chain`]), nor how long they take (see
 //! `chains`).
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -127,13 +127,13 @@ impl System {
         if kind == Kind::Task { &mut self.tasks } else { &mut self.isrs }
     }
 
-    /// Learns who goes before whom from what was observed, where it is not described; whether there is more to
-    /// be known now.
+    /// Learns who goes before whom from what was observed, where it is not described; whether there is more
+    /// to be known now.
     pub fn learn_order(&mut self, facts: &Facts) -> bool {
         if self.processes.iter().all(|known| known.priority.is_some()) {
             return false;
         }
-        self.order = Order::seen(facts);
+        self.order = facts.order();
         self.order.is_some()
     }
 
