@@ -164,6 +164,9 @@ pub struct Seen {
     /// Processes of its kind from which it took the core, or which it passed although they had been ready for
     /// longer: it has a higher priority.
     pub passed: BTreeSet<ProcessId>,
+    /// Processes of its kind that had started and had lost the core when it went on: they have no higher
+    /// priority, or the scheduler shares time.
+    pub resumed_over: BTreeSet<ProcessId>,
     /// Events that came with a time before that of the one before them.
     pub early: u64,
 }
@@ -253,7 +256,15 @@ pub struct Facts {
 impl Facts {
     /// Who goes before whom, as far as it was seen.
     pub fn order(&self) -> Option<Arc<Order>> {
-        Order::seen(&self.processes.iter().map(|process| &process.seen.passed).collect::<Vec<_>>())
+        // Where the one that was passed goes on before the one that passed it, there is no order of the two:
+        // a scheduler that shares time starts each of them at some moment.
+        let goes_on = |low: &ProcessId, high: &ProcessId| {
+            self.processes.get(*low).is_some_and(|low| low.seen.resumed_over.contains(high))
+        };
+        let passed = self.processes.iter().enumerate().map(|(high, process)| {
+            process.seen.passed.iter().copied().filter(|low| !goes_on(low, &high)).collect()
+        });
+        Order::seen(&passed.collect::<Vec<_>>())
     }
 }
 

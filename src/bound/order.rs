@@ -33,8 +33,8 @@ impl Order {
     /// The order that follows from whom each process passed; `None` if nothing was seen. One with the lower
     /// priority cannot take the core from another one, nor start before one that has been ready for longer;
     /// so each such observation counts.
-    pub fn seen(passed: &[&BTreeSet<ProcessId>]) -> Option<Arc<Self>> {
-        if passed.len() > MOST || passed.iter().all(|passed| passed.is_empty()) {
+    pub fn seen(passed: &[BTreeSet<ProcessId>]) -> Option<Arc<Self>> {
+        if passed.len() > MOST || passed.iter().all(BTreeSet::is_empty) {
             return None;
         }
         let below = (0..passed.len()).map(|from| reached(passed, from)).collect();
@@ -53,10 +53,10 @@ impl Order {
 }
 
 /// All that a process is above, directly or not.
-fn reached(passed: &[&BTreeSet<ProcessId>], from: ProcessId) -> BTreeSet<ProcessId> {
+fn reached(passed: &[BTreeSet<ProcessId>], from: ProcessId) -> BTreeSet<ProcessId> {
     let (mut all, mut to_do) = (BTreeSet::new(), vec![from]);
     while let Some(next) = to_do.pop() {
-        for low in passed.get(next).into_iter().copied().flatten() {
+        for low in passed.get(next).into_iter().flatten() {
             if all.insert(*low) {
                 to_do.push(*low);
             }
@@ -74,7 +74,7 @@ mod tests {
         for (high, low) in seen {
             passed[*high].insert(*low);
         }
-        Order::seen(&passed.iter().collect::<Vec<_>>())
+        Order::seen(&passed)
     }
 
     #[test]

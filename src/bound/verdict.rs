@@ -95,7 +95,7 @@ impl Assumption {
             Self::Partitioned => "no process changes its core",
             Self::Priorities => "the ready process with the highest priority runs, equal ones in their order",
             Self::SeenPriorities => {
-                "who took the core from another process, or passed it, has a higher priority"
+                "who took the core from another process, or passed it, and never the reverse, goes first"
             }
             Self::UnknownPriorities => {
                 "processes whose order nobody describes, and no event shows, delay each other"

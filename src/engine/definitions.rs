@@ -15,7 +15,7 @@ use futures::StreamExt;
 use super::catalog::Catalog;
 use super::own_tables::Own;
 use super::sql::refused;
-use super::time_columns::{IS_TIME, times};
+use super::time_columns::{time_column, times};
 
 /// Makes or drops a view or table.
 pub(super) async fn change(
@@ -66,7 +66,7 @@ async fn create_table(context: &SessionContext, catalog: &Catalog, table: Create
 /// The columns of a table; those that hold times say so, for later statements.
 fn with_times(schema: &SchemaRef, times: Vec<bool>) -> SchemaRef {
     let field = |(field, time): (&Arc<Field>, bool)| match time {
-        true => Arc::new(field.as_ref().clone().with_metadata([(IS_TIME.to_owned(), String::new())].into())),
+        true => Arc::new(time_column(field)),
         false => Arc::clone(field),
     };
     let fields: Vec<_> = schema.fields().iter().zip(times).map(field).collect();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringViewArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
+use super::time_columns::time_column;
 use crate::btf::Action;
 use crate::btf::spec::is_environment;
 use crate::chain::{Discovery, FoundChain, FoundLink};
@@ -72,8 +73,8 @@ pub(super) fn chain_schema() -> SchemaRef {
         text("chain"),
         number("occurrences"),
         number("steps"),
-        number("first_at"),
-        number("last_at"),
+        time("first_at"),
+        time("last_at"),
         flag("cycle"),
         flag("cut"),
         text("toml"),
@@ -111,8 +112,8 @@ pub(super) fn link_schema() -> SchemaRef {
         text("via_type"),
         text("to_process"),
         number("occurrences"),
-        number("first_at"),
-        number("last_at"),
+        time("first_at"),
+        time("last_at"),
     ]))
 }
 
@@ -144,6 +145,10 @@ fn text(name: &str) -> Field {
 
 fn number(name: &str) -> Field {
     Field::new(name, DataType::Int64, false)
+}
+
+fn time(name: &str) -> Field {
+    time_column(&number(name))
 }
 
 fn texts<'a>(values: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {

@@ -3,6 +3,7 @@
 //! counts ticks is a time: what a statement multiplies or divides has a unit of its own. Not for the unit of
 //! a time: all are ticks.
 
+use arrow::datatypes::Field;
 use datafusion::common::{Column, DFSchema};
 use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::expr::WindowFunctionDefinition;
@@ -11,8 +12,13 @@ use datafusion::logical_expr::{Distinct, Expr, LogicalPlan, Operator, TableScan}
 use super::table::Table;
 use crate::schema::ColumnType;
 
-/// Marks a column of a table of the session that holds times, in its metadata.
-pub(super) const IS_TIME: &str = "btfdb.time";
+/// Marks a column that holds times, in its metadata.
+const IS_TIME: &str = "btfdb.time";
+/// A column of times, of a table that is none of the database.
+pub(super) fn time_column(field: &Field) -> Field {
+    field.clone().with_metadata([(IS_TIME.to_owned(), String::new())].into())
+}
+
 /// Functions whose result is of the kind of their first argument.
 const OF_THE_FIRST: &str = "\
     abs avg ceil first_value floor lag last_value lead max median min mode nth_value nullif percentile_cont \

@@ -19,7 +19,6 @@ const ROWS_OF_ALL: usize = 256 * 1024;
 const FEWEST_ROWS: usize = 1024;
 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
-type Read = Box<dyn Fn(&Place, usize) -> Result<Batches> + Send>;
 
 /// The rows of `files`, each of which is sorted, in the order of `time` and `seq`. A file is opened when its
 /// rows are needed. Of the other columns, only `columns` are read.
@@ -29,20 +28,17 @@ pub(super) fn in_order(
     columns: &'static [&'static str],
 ) -> impl Iterator<Item = Result<RecordBatch>> + Send {
     let spans = files.into_iter().map(|(file, path)| ((file.begin_at, file.end_at), path));
-    let open = move |mut files: Vec<File<Place>>| -> Batches {
-        let is_alone = files.len() == 1;
-        let read: Read = Box::new(move |place, rows| {
-            let sequence = (!is_alone).then(|| [table.sort, columns].concat());
-            let columns = sequence.as_deref().unwrap_or(columns);
-            Ok(Box::new(read_batches(place, table, Some(columns), rows)?))
-        });
-        match files.pop() {
-            Some(only) if is_alone => {
-                read(&only.place, BATCH_ROWS).unwrap_or_else(|e| Box::new(std::iter::once(Err(e))))
+    let read = move |place: &Place, columns: &[&str], rows| -> Result<Batches> {
+        Ok(Box::new(read_batches(place, table, Some(columns), rows)?))
+    };
+    let open = move |files: Vec<File<Place>>| -> Batches {
+        match <[File<Place>; 1]>::try_from(files) {
+            Ok([only]) => {
+                read(&only.place, columns, BATCH_ROWS).unwrap_or_else(|e| Box::new(std::iter::once(Err(e))))
             }
-            last => {
-                files.extend(last);
-                Box::new(Merged::new(files, table, read))
+            Err(files) => {
+                let sequence = [table.sort, columns].concat();
+                Box::new(Merged::new(files, table, move |place: &Place, rows| read(place, &sequence, rows)))
             }
         }
     };

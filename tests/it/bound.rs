@@ -92,6 +92,38 @@ fn who_takes_the_core_goes_first() {
     assert!(run.stdout.contains("seen_priorities") && !run.stdout.contains("unknown_priorities"));
 }
 
+/// A starts while B is preempted, but B goes on while A is: time is shared, and no order is claimed.
+#[test]
+fn a_scheduler_that_shares_time_shows_no_priorities() {
+    let bench = Bench::new();
+    let mut text = "#version 2.2.1\n#creator test\n#timeScale ns\n".to_owned();
+    for n in 0..4 {
+        for (at, name, action) in [
+            (0, "B", "activate"),
+            (0, "B", "start"),
+            (10, "A", "activate"),
+            (20, "B", "preempt"),
+            (20, "A", "start"),
+            (30, "A", "preempt"),
+            (30, "B", "resume"),
+            (40, "B", "terminate"),
+            (40, "A", "resume"),
+            (50, "A", "terminate"),
+        ] {
+            let source = if action == "activate" { "Timer" } else { "Core_0" };
+            writeln!(text, "{},{source},0,T,{name},{n},{action}", at + n * 100).unwrap();
+        }
+    }
+    bench.write("shared.btf", text);
+    bench.ok(&["ingest", "shared.db", "shared.btf", "-q"]);
+    let run = bench.ok(&["bound", "shared.db", "--format", "csv"]);
+    assert!(!run.stdout.contains("seen_priorities") && run.stdout.contains("unknown_priorities"));
+    let bounds: Vec<i64> =
+        run.stdout.lines().skip(1).filter_map(|l| l.split(',').nth(14)?.parse().ok()).collect();
+    // Each delays the other one: A was 40 ns late, B too.
+    assert!(bounds.len() == 2 && bounds.iter().all(|bound| *bound >= 50), "{}", run.stdout);
+}
+
 /// No response of a simulated system is above its bound.
 #[test]
 fn a_simulated_system_keeps_its_bounds() {

@@ -133,7 +133,7 @@ impl Core {
     fn compare_with_ready(&self, id: ProcessId, processes: &mut [Live]) {
         let Some(live) = processes.get(id) else { return };
         let (process, starts) = (live.process.clone(), !live.job.was_on_core);
-        let (mut overtaken, mut passed) = (Vec::new(), Vec::new());
+        let (mut overtaken, mut passed, mut resumed_over) = (Vec::new(), Vec::new(), Vec::new());
         // Its place among those of its priority may be that of its activation.
         let since = live.instances.front().map_or(live.job.arrival, |instance| instance.activated);
         for ready in self.ready.iter().filter(|ready| **ready != id) {
@@ -151,8 +151,12 @@ impl Core {
             // Who has just started holds nothing that would raise it, and who has no higher priority than one
             // that is ready for longer comes behind it.
             let is_first = other.state == State::Preempted || before && other.job.ready_at < since;
-            if starts && is_first && process.kind == other.process.kind {
-                passed.push(*ready);
+            if process.kind == other.process.kind {
+                if starts && is_first {
+                    passed.push(*ready);
+                } else if !starts && other.state == State::Preempted {
+                    resumed_over.push(*ready);
+                }
             }
             if starts && before && process.compare(&other.process) == Some(Ordering::Less) {
                 overtaken.push(*ready);
@@ -161,6 +165,7 @@ impl Core {
         if let Some(live) = processes.get_mut(id) {
             live.overtakes = overtaken;
             live.seen.passed.extend(passed);
+            live.seen.resumed_over.extend(resumed_over);
         }
     }
 

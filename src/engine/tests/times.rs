@@ -2,7 +2,7 @@
 
 use super::fixture::engine;
 use super::lines;
-use crate::engine::split;
+use crate::engine::{Param, split};
 use arrow::array::RecordBatch;
 
 /// The columns of a statement that hold times.
@@ -23,6 +23,25 @@ fn columns_of_tables_and_views() {
     );
     assert_eq!(times("SELECT start_at, instance FROM process_pair"), ["start_at"]);
     assert_eq!(times("WITH s AS (SELECT end_at AS e FROM gap) SELECT e, 1 AS one FROM s"), ["e"]);
+}
+
+/// What the header of a view calls a time or a duration is converted by `--unit`.
+#[test]
+fn columns_that_views_declare() {
+    let (_dir, session) = engine(&["r"]);
+    let mut wrong = Vec::new();
+    for view in session.queries().views() {
+        let params: Vec<_> = view.params.iter().map(|param| (&*param.name, Param::Int(1000))).collect();
+        let result = session.sql(&format!("SELECT * FROM {} LIMIT 0", view.name), &params).unwrap();
+        for (field, is_time) in result.schema().fields().iter().zip(result.times()) {
+            let declared = view.columns.iter().find(|column| column.name == *field.name());
+            let is_declared = declared.is_some_and(|column| matches!(&*column.ty, "time" | "duration"));
+            if is_declared != *is_time {
+                wrong.push(format!("{}.{}: {is_declared} {is_time}", view.name, field.name()));
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
 }
 
 #[test]

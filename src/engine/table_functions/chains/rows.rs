@@ -13,13 +13,14 @@ use crate::btf::{Action, EntityType};
 use crate::chain::{
     Cause, Chain, ChainStep, Ends, Event, Follower, Latency, Link, Links, Occurrence, Outcome,
 };
+use crate::engine::time_columns::time_column;
 use crate::schema::result::{self, Integers, Texts};
 
 /// The columns, as `queries/chains/chain_instance.sql` and `chain_latency.sql` describe them; those of ways
 /// also have the entities of the first and the last step of the chain.
 pub(super) fn schema(what: What) -> SchemaRef {
     let text = |name| Field::new(name, DataType::Utf8View, false);
-    let time = |name, null| Field::new(name, DataType::Int64, null);
+    let time = |name, null| time_column(&Field::new(name, DataType::Int64, null));
     let columns = match what {
         What::Ways => vec![
             text("recording"),

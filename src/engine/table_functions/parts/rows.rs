@@ -9,6 +9,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::Result;
 
 use super::feed::Feed;
+use crate::engine::time_columns::time_column;
 use crate::explain::{Explained, Kind, Part, Reason, Source, State};
 
 /// A result has batches of about as many rows.
@@ -82,12 +83,13 @@ pub(super) fn projected(columns: &[usize]) -> Result<SchemaRef> {
     Ok(Arc::new(schema().project(columns)?))
 }
 
-fn field((name, is_number, null, _): &(&str, bool, bool, Column)) -> Field {
+fn field((name, is_number, null, column): &(&str, bool, bool, Column)) -> Field {
     let ty = match is_number {
         true => DataType::Int64,
         false => DataType::Utf8View,
     };
-    Field::new(*name, ty, *null)
+    let field = Field::new(*name, ty, *null);
+    if matches!(column, Column::Begin | Column::End) { time_column(&field) } else { field }
 }
 
 /// Makes rows of the responses of a recording.
