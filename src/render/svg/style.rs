@@ -110,7 +110,7 @@ pub(super) fn word(state: State, kind: RowKind) -> &'static str {
         (State::Wanted, _) => "waited for",
         (State::Gap, _) => "not recorded",
         (State::Suspended, _) => "suspended",
-        (State::Executes, _) => "response: executes",
+        (State::Executes, _) => "own execution",
         (State::Delayed, _) => "another one has the core",
         (State::Kernel, _) => "kernel at work",
         (State::Blocked, _) => "waits for a lock",
