@@ -344,7 +344,8 @@ pub mod internals {
     #[cfg(feature = "engine")]
     pub mod picture {
         pub use crate::picture::{
-            Curve, Highlight, Link, LinkKind, Mark, MarkKind, Picture, Point, Row, RowKind, Run, Shape, State,
+            Curve, ExplainedPart, Explanation, Explanations, Highlight, Link, LinkKind, Mark, MarkKind,
+            Picture, Point, Row, RowKind, Run, Shape, State,
         };
         pub use crate::render::html::write as write_page;
     }

@@ -8,6 +8,14 @@ use crate::metrics::{MetricFilter, why_absent};
 use crate::schema::result::{Fractions, Integers, Texts, columns};
 use arrow::array::RecordBatch;
 
+mod instances;
+mod path;
+mod words;
+
+pub use instances::instances;
+pub use path::path;
+pub(crate) use words::{Parts, named, ranked};
+
 /// Which instance of an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
@@ -110,25 +118,27 @@ pub struct Sample {
     pub rank: i64,
 }
 
-/// The instance that was asked for, of all recordings of the session. Of equal samples, that of the first
-/// recording and instance.
+/// The instance that was asked for, of these recordings, or of all of the session if there are none. Of equal
+/// samples, that of the first recording and instance.
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Usage`] when there is no such metric, entity or instance, or no sample; those
 /// of a query.
-pub fn find(session: &Session, asked: &Asked) -> Result<Chosen> {
+pub fn find(session: &Session, asked: &Asked, recordings: &[String]) -> Result<Chosen> {
     let metric = session.queries().metric(&asked.metric)?;
     let process = asked.entity.clone();
     if let Which::Number(instance) = asked.which {
-        let recording = recording_of(session, asked, instance)?;
+        let recording = recording_of(session, asked, instance, recordings)?;
         return Ok(Chosen { recording, process, instance, sample: None });
     }
     if !metric.params.is_empty() {
         return Err(no_instances(metric));
     }
     let samples = format!(
-        "FROM ({}) WHERE entity = $entity AND value IS NOT NULL AND (is_type(type, 'T') OR is_type(type, 'I'))",
-        metric.sql
+        "FROM ({}) WHERE entity = $entity AND value IS NOT NULL \
+         AND (is_type(type, 'T') OR is_type(type, 'I')){}",
+        metric.sql,
+        among(recordings)
     );
     let params = [("entity", Param::Text(asked.entity.clone()))];
     let counted = rows(session, &format!("SELECT count(*) {samples}"), &params)?;
@@ -168,9 +178,9 @@ pub fn find(session: &Session, asked: &Asked) -> Result<Chosen> {
 }
 
 /// The only recording that has an instance of that number.
-fn recording_of(session: &Session, asked: &Asked, instance: i64) -> Result<String> {
+fn recording_of(session: &Session, asked: &Asked, instance: i64, recordings: &[String]) -> Result<String> {
     let params = [("entity", Param::Text(asked.entity.clone())), ("instance", Param::Int(instance))];
-    let of = "FROM process_instance WHERE process = $entity";
+    let of = format!("FROM process_instance WHERE process = $entity{}", among(recordings));
     let found = rows(session, &format!("SELECT recording {of} AND instance = $instance LIMIT 2"), &params)?;
     let mut names = Vec::new();
     for batch in &found {
@@ -182,6 +192,16 @@ fn recording_of(session: &Session, asked: &Asked, instance: i64) -> Result<Strin
         _ => Err(Error::usage(format!("several recordings have an instance {instance} of {}", asked.entity))
             .hint("--recording NAME chooses one")),
     }
+}
+
+/// A condition for these recordings, in SQL; none for all.
+fn among(recordings: &[String]) -> String {
+    if recordings.is_empty() {
+        return String::new();
+    }
+    let quoted: Vec<String> =
+        recordings.iter().map(|name| format!("'{}'", name.replace('\'', "''"))).collect();
+    format!(" AND recording IN ({})", quoted.join(", "))
 }
 
 fn no_instance(session: &Session, asked: &Asked, instance: i64) -> Result<Error> {

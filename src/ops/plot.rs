@@ -1,6 +1,7 @@
 //! `plot`: prepares pictures for their formats. Not what is drawn (see [`crate::plot`]), nor how (see
 //! [`crate::render`]).
 
+use super::explain;
 use crate::encoding::read_text;
 use crate::engine::Session;
 use crate::error::Result;
@@ -44,10 +45,10 @@ impl PictureFormat {
 }
 
 /// A window of a recording, or of several under each other, for a format, `width` pixels wide if that
-/// matters. Sets `columns` and `exact_up_to` of the request.
+/// matters. Sets `columns` and `exact_up_to` of the request. A page explains the responses of its instances.
 ///
 /// # Errors
-/// Those of [`plot`] and [`plot_several`].
+/// Those of [`plot`] and [`plot_several`]; those of a query.
 pub fn timeline(
     session: &Session,
     request: Request,
@@ -60,10 +61,18 @@ pub fn timeline(
         PictureFormat::Svg | PictureFormat::Png | PictureFormat::Pdf => (width, 0),
     };
     let request = Request { columns, exact_up_to, ..request };
-    match recordings {
-        [] | [_] => plot(session, &request),
-        several => plot_several(session, &request, several, align),
+    let mut picture = match recordings {
+        [] | [_] => plot(session, &request)?,
+        several => plot_several(session, &request, several, align)?,
+    };
+    if format == PictureFormat::Html {
+        let recordings = match recordings {
+            [] => vec![request.selection.recording(session)?],
+            several => several.to_vec(),
+        };
+        explain::instances(session, &mut picture, &recordings, align)?;
     }
+    Ok(picture)
 }
 
 /// A drawing as the bytes of a file.

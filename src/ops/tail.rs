@@ -1,16 +1,20 @@
 //! `metrics --tail`: the samples of metrics, entity by entity, and what extreme value statistics say of them,
-//! as rows. Not the statistics (see [`crate::tail`]).
+//! as rows and as a picture. Not the statistics (see [`crate::tail`]).
 
 use crate::engine::Session;
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::{Metric, Unit};
+use crate::picture::Chart;
 use crate::render::shifted;
 use crate::schema::result::{Integers, Texts, columns};
 use crate::selection::pattern;
-use crate::tail::{Fit, Model, NoLevel, Outcome, Settings, fit};
+use crate::tail::{Fit, Model, NoLevel, Outcome, Report, Settings, fit};
 use crate::time::TimeScale;
 use arrow::array::{ArrayRef, Float64Builder, Int64Builder, RecordBatch, StringBuilder};
+use picture::Panels;
 use std::sync::Arc;
+
+mod picture;
 
 /// The metrics that are meant when none is named.
 const DEFAULT: [&str; 2] = ["NetExecutionTime", "ResponseTime"];
@@ -28,18 +32,22 @@ pub struct Tails {
     pub to: Option<i64>,
     /// The unit of times; ticks if absent.
     pub unit: Option<TimeScale>,
+    /// A picture is made, too.
+    pub picture: bool,
 }
 
 /// The tails of metrics: a row per recording, metric, entity, method and level; one row with the reason where
-/// there is no fit.
+/// there is no fit. Also the picture, if that is asked for.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when there is no such metric, or its samples are no whole numbers, or there are none;
 /// those of a query.
-pub fn tails(session: &Session, asked: &Tails) -> Result<RecordBatch> {
+pub fn tails(session: &Session, asked: &Tails) -> Result<(RecordBatch, Option<Chart>)> {
     let default = DEFAULT.map(str::to_owned);
     let names: &[String] = if asked.metrics.is_empty() { &default } else { &asked.metrics };
     let mut rows = Rows::default();
+    let several = session.database().recordings()?.len() > 1;
+    let mut panels = asked.picture.then(|| Panels::new(several));
     for name in names {
         let metric = session.queries().metric(name)?;
         let decimals = |scale: TimeScale| scale.decimals() as i32;
@@ -49,14 +57,22 @@ pub fn tails(session: &Session, asked: &Tails) -> Result<RecordBatch> {
             }
             _ => 0,
         };
-        of_metric(session, metric, asked, |line, samples| rows.add(metric, line, samples, digits))?;
+        of_metric(session, metric, asked, |line, samples| {
+            let curve = panels.as_ref().map_or(0, Panels::curve);
+            let report = fit(samples, &Settings { curve, ..Settings::default() });
+            rows.add(metric, line, &report, digits);
+            if let Some(panels) = &mut panels {
+                panels.add(metric, (&line.recording, &line.entity), samples, &report);
+            }
+        })?;
     }
     if rows.metric.is_empty() {
         return Err(
             Error::usage("there are no samples").hint("`btfdb metrics` shows which metrics have some")
         );
     }
-    rows.finish(asked.unit)
+    let scale = session.database().time_scale();
+    Ok((rows.finish(asked.unit)?, panels.map(|panels| panels.chart(scale))))
 }
 
 /// Whose samples they are.
@@ -148,8 +164,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn add(&mut self, metric: &Metric, line: &Line, samples: &[i64], digits: i32) {
-        let report = fit(samples, &Settings::default());
+    fn add(&mut self, metric: &Metric, line: &Line, report: &Report, digits: i32) {
         for (method, outcome) in [("block_maxima", &report.maxima), ("peaks_over_threshold", &report.peaks)] {
             let mut row = |fit: Option<&Fit>, one_in: Option<u64>, level: [Option<f64>; 3], refused| {
                 self.recording.push(line.recording.clone());

@@ -77,6 +77,10 @@ pub enum Content {
         /// Begin, end and value.
         steps: Vec<(i64, i64, f64)>,
     },
+    /// How rare values are.
+    Exceedance(Exceedance),
+    /// Which share of the samples is at most a value, before a change and after it.
+    Shares([Shares; 2]),
 }
 
 impl Content {
@@ -84,7 +88,7 @@ impl Content {
     pub fn shift(&mut self, zero: i64) {
         let back = |at: &mut i64| *at = at.saturating_sub(zero);
         match self {
-            Self::Histogram(_) => {}
+            Self::Histogram(_) | Self::Exceedance(_) | Self::Shares(_) => {}
             Self::Spread { from, to, columns } => {
                 [from, to].into_iter().for_each(back);
                 columns.iter_mut().flat_map(|c| [&mut c.begin, &mut c.end]).for_each(back);
@@ -95,6 +99,41 @@ impl Content {
             }
         }
     }
+}
+
+/// Samples by their rarity, and the distribution that is fitted to the rarest.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Exceedance {
+    /// Values, and the share of the samples that are at least as great: above 0.
+    pub measured: Vec<(f64, f64)>,
+    /// The fitted distribution, from the commonest value on; empty if there is none.
+    pub curve: Vec<Rare>,
+    /// Values that are marked, from the commonest on.
+    pub levels: Vec<Rare>,
+    /// Sentences below the panel, as why there is no fit.
+    pub remarks: Vec<String>,
+}
+
+/// A value that is exceeded by one instance in so many.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rare {
+    /// At least 1.
+    pub instances: f64,
+    /// The value.
+    pub value: f64,
+    /// The lower end of its confidence interval.
+    pub low: f64,
+    /// The upper end of its confidence interval.
+    pub high: f64,
+}
+
+/// The distribution of the samples of a side.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Shares {
+    /// Values, and the share of the samples that are at most as great; both rise, the last share is 1.
+    pub points: Vec<(f64, f64)>,
+    /// At least half of the samples are at most this.
+    pub median: f64,
 }
 
 /// A bin of a histogram.

@@ -11,6 +11,7 @@ mod columns;
 mod curves;
 mod grid;
 mod marks;
+mod response;
 mod runs;
 #[cfg(test)]
 mod tests;
@@ -20,10 +21,11 @@ use crate::time::TimeScale;
 use crate::words::words;
 
 pub use axis::{Axis, exact, length};
-pub use chart::{Bar, Chart, Column, Content, Measure, Panel};
+pub use chart::{Bar, Chart, Column, Content, Exceedance, Measure, Panel, Rare, Shares};
 pub use curves::Values;
 pub use grid::Grid;
 pub use marks::Marks;
+pub use response::{Band, Cause, ExplainedPart, Explanation, Explanations, Response};
 pub use runs::{Runs, Span, spread};
 pub(crate) use runs::{SHADES, join_each, shades};
 
@@ -51,6 +53,10 @@ pub struct Picture {
     pub links: Vec<Link>,
     /// The subject of the picture, if there is one: an instance and its life.
     pub highlight: Option<Highlight>,
+    /// The path of its response, if that is explained.
+    pub response: Option<Response>,
+    /// The responses of instances, for pages.
+    pub explanations: Explanations,
     /// Notes for the reader: what was merged, what was left out and why. One sentence each.
     pub notes: Vec<String>,
 }
@@ -87,6 +93,8 @@ words! {
         /// One of several recordings: the parent of its rows. Its runs are where it has not begun, or has
         /// ended.
         Recording = "recording",
+        /// The parts of the response of an instance: a child of the row of its process.
+        Response = "response",
     }
 }
 
@@ -140,8 +148,8 @@ impl Row {
 
 words! {
     /// The kind of a span. The first six are the states of `process_state` (BTF 2.3 §2.2.1), with the same
-    /// words; `running` and `suspended` are those of `runnable_state`. Words are in lower case, for
-    /// identifiers and classes.
+    /// words; `running` and `suspended` are those of `runnable_state`; the last six are the kinds of parts of
+    /// `response_part`. Words are in lower case, for identifiers and classes.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum State {
         /// Activated, not started.
@@ -166,6 +174,18 @@ words! {
         Gap = "gap",
         /// Interrupted with its process (rows of runnables).
         Suspended = "suspended",
+        /// Part of a response: it runs.
+        Executes = "executes",
+        /// Part of a response: another one has its core.
+        Delayed = "delayed",
+        /// Part of a response: the kernel is at work.
+        Kernel = "kernel",
+        /// Part of a response: it polls or waits for a semaphore.
+        Blocked = "blocked",
+        /// Part of a response: it waits for an event.
+        Awaits = "awaits",
+        /// Part of a response: the recording does not show it.
+        Unknown = "unknown",
     }
 }
 
@@ -260,6 +280,11 @@ impl State {
 
     pub(crate) fn index(self) -> usize {
         self as usize
+    }
+
+    /// Those of the parts of responses.
+    pub(crate) fn of_responses() -> [Self; 6] {
+        [Self::Executes, Self::Delayed, Self::Kernel, Self::Blocked, Self::Awaits, Self::Unknown]
     }
 
     /// True while a core is occupied, or something is held.

@@ -144,17 +144,25 @@ pub(super) fn find(
     }
     let (kind, instance, begin, end) = life.ok_or_else(none)?;
     let (begin, end) = (begin.min(at), end.max(at.saturating_add(ticks)));
-    let margin = (end.saturating_sub(begin) / 4).max(1);
+    let (from, to) = with_margin((begin, end), end.saturating_sub(begin) / 4, span);
     let room = if kind == "I" { "isr" } else { "task" };
     let number = instance.map(|n| format!(", instance {n}")).unwrap_or_default();
     Ok(Found {
-        from: begin.saturating_sub(margin).max(span.0.min(begin)),
-        to: end.saturating_add(margin).min(span.1.saturating_add(1).max(end.saturating_add(1))),
+        from,
+        to,
         row: format!("{room}:{entity}"),
         begin,
         end,
         label: format!("{word} {} of {entity}: {shown}{number}", metric.name),
     })
+}
+
+/// A window around a life, with a margin of at least one tick, within the recording or as far as the life.
+pub(super) fn with_margin((begin, end): (i64, i64), margin: i64, span: (i64, i64)) -> (i64, i64) {
+    let margin = margin.max(1);
+    let from = begin.saturating_sub(margin).max(span.0.min(begin));
+    let to = end.saturating_add(margin).min(span.1.saturating_add(1).max(end.saturating_add(1)));
+    (from, to)
 }
 
 #[cfg(test)]

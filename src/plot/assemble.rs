@@ -8,20 +8,38 @@ use super::links::Idle;
 use super::natural::natural;
 use super::show::{Rows, Show};
 use super::states::States;
-use super::{Context, grasp, in_words, instances, links, objects, rare, runnables, signals, states};
+use super::{Context, grasp, in_words, instances, links, objects, path, rare, runnables, signals, states};
 use crate::error::Result;
 use crate::names::Interner;
-use crate::picture::{Highlight, Mark, Marks, Name, Picture, Row, RowKind, Run, Runs, spread};
+use crate::picture::{Explanations, Highlight, Mark, Marks, Name, Picture, Row, RowKind, Run, Runs, spread};
 use crate::selection::pattern;
 
 /// Maximum number of rows of one kind.
 const MAX_ROWS: usize = 120;
+/// What a picture of a response has rows for, if no types are asked for.
+const OF_A_PATH: [RowKind; 7] = [
+    RowKind::Core,
+    RowKind::Task,
+    RowKind::Isr,
+    RowKind::Semaphore,
+    RowKind::Event,
+    RowKind::Stimulus,
+    RowKind::Trace,
+];
 
 pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Picture> {
     let request = context.request;
-    let show = Show::new(request.rows, &request.selection.types, context.events)?;
+    let mut show = Show::new(request.rows, &request.selection.types, context.events)?;
     let entities = &request.selection.entities;
-    let chosen = |name: &str| request.selection.has_entity(name);
+    let named = request.path.as_deref().map(path::Shown::of);
+    if named.is_some() && request.selection.types.is_empty() {
+        show.only(&OF_A_PATH);
+    }
+    // Without names, a picture has all rows, but one of a response those that it names.
+    let by_name =
+        |name: &str| request.selection.has_entity(name) && !(named.is_some() && entities.is_empty());
+    let is_named = |kind, label: &str| named.as_ref().is_some_and(|named| named.has(kind, label));
+    let chosen = |name: &str| by_name(name) || named.as_ref().is_some_and(|named| named.has_process(name));
     let mut names = Interner::default();
     let mut notes = Vec::new();
 
@@ -31,12 +49,16 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
         others.extend(signals::read(context, &homes, &mut names)?);
     }
     others.extend(grasp::read(context, &show)?);
-    others.retain(|row| chosen(&row.label) || row.label.rsplit(" of ").any(chosen));
+    others.retain(|row| {
+        by_name(&row.label) || row.label.rsplit(" of ").any(by_name) || is_named(row.kind, &row.label)
+    });
 
     let with_tasks = show.has(RowKind::Task) || show.has(RowKind::Isr);
     let (with_cores, with_runnables) = (show.has(RowKind::Core), show.has(RowKind::Runnable));
-    let wanted =
-        |name: &str, isr: bool| chosen(name) && show.has(if isr { RowKind::Isr } else { RowKind::Task });
+    let wanted = |name: &str, isr: bool| {
+        let kind = if isr { RowKind::Isr } else { RowKind::Task };
+        show.has(kind) && (by_name(name) || is_named(kind, name))
+    };
     let mut grasp_marks = grasp::grasp_marks(context, &mut names)?;
     let mut rows = Vec::new();
     let mut idle = Idle::default();
@@ -48,15 +70,25 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
         };
         // Names of processes get their ids before any run refers to them.
         rows.extend(cores(&states, &mut names, &chosen, request.rows));
+        if let Some(named) = &named {
+            let runs_there = |run: &Run| run.name.is_some_and(|name| chosen(names.text(name)));
+            rows.retain(|row| named.has_core(&row.label) || row.runs.iter().any(runs_there));
+        }
         idle = Idle::of(&states);
         homes.see(&states);
         let mut made = processes(states, (marks, rare), &mut grasp_marks.of_task, &wanted, &mut names);
         order(&mut made);
+        if let Some(path) = &request.path {
+            path::first(path, &mut made);
+        }
         rows.extend(made);
     }
     if with_runnables {
         let at = rows.iter().filter(|row| row.kind != RowKind::Core).count();
         runnables::insert(context, &mut rows, &mut names, &chosen, at == 0)?;
+    }
+    if let Some(path) = &request.path {
+        path::insert(path, context.grid, &mut rows, &mut names);
     }
     order(&mut others);
     rows.append(&mut others);
@@ -65,7 +97,8 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
         homes.place(&mut rows, &mut names);
         rows.extend(gaps);
     }
-    rows.extend(grasp_marks.others.filter(|_| entities.is_empty()).map(grasp::messages));
+    let of_all = named.is_none() && entities.is_empty();
+    rows.extend(grasp_marks.others.filter(|_| of_all).map(grasp::messages));
     cap(&mut rows, &mut notes);
 
     let (links, more) = links::preemptions(&rows, &idle, &names);
@@ -74,6 +107,14 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     }
     let colours = colours(context, &rows, &mut names);
     explain(context, &show, &rows, &mut notes);
+    if let Some(named) = named.as_ref().filter(|named| named.left_out > 0) {
+        notes.push(format!(
+            "{} more that parts of the response name have no row: those that delay it least; choose them with --entity.",
+            named.left_out
+        ));
+    }
+    let response =
+        request.path.as_ref().and_then(|path| path::response(path, context.grid, &rows, &mut names));
     let highlight = found.and_then(|found| {
         let row = rows.iter().position(|row| row.id == found.row)?;
         Some(Highlight { row, begin: found.begin, end: found.end, label: found.label.clone() })
@@ -84,7 +125,10 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
         Some(found) => format!("{}: {}", context.recording, found.label),
         None => context.recording.clone(),
     });
-    let description = format!("{}: {}", in_words((from, to), context.span, scale), counted(&rows));
+    let window = in_words((from, to), context.span, scale);
+    let sentence = request.path.as_ref().map(|path| path.sentence.as_str()).filter(|words| !words.is_empty());
+    let sentence = sentence.map(|words| format!("{words} ")).unwrap_or_default();
+    let description = format!("{sentence}{window}: {}", counted(&rows));
     Ok(Picture {
         title,
         description,
@@ -96,6 +140,8 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
         rows,
         links,
         highlight,
+        response,
+        explanations: Explanations::default(),
         notes,
     })
 }
@@ -122,7 +168,7 @@ pub(super) fn counted(rows: &[Row]) -> String {
     let mut words = Vec::new();
     for kind in RowKind::ALL {
         let count = rows.iter().filter(|row| row.kind == kind).count();
-        if count > 0 && !matches!(kind, RowKind::Trace | RowKind::Recording) {
+        if count > 0 && !matches!(kind, RowKind::Trace | RowKind::Recording | RowKind::Response) {
             words.push(format!("{count} {}", noun(kind, count)));
         }
     }
@@ -278,9 +324,17 @@ fn is_crowded(row: &Row) -> bool {
 }
 
 fn explain(context: &Context<'_>, show: &Show, rows: &[Row], notes: &mut Vec<String>) {
-    let merged = rows.iter().flat_map(|row| &row.runs).filter(|run| run.count > 1);
-    let (runs, stretches) = merged.fold((0u64, 0u64), |n, run| (n.0 + 1, n.1 + u64::from(run.count)));
-    if runs > 0 {
+    let merged = |of_response: bool| {
+        let rows = rows.iter().filter(|row| (row.kind == RowKind::Response) == of_response);
+        let runs = rows.flat_map(|row| &row.runs).filter(|run| run.count > 1);
+        runs.fold((0u64, 0u64), |n, run| (n.0 + 1, n.1 + u64::from(run.count)))
+    };
+    if let (runs @ 1.., parts) = merged(true) {
+        notes.push(format!(
+            "{parts} parts of the response are shorter than two pixels and drawn as {runs}: each is what most of its time is."
+        ));
+    }
+    if let (runs @ 1.., stretches) = merged(false) {
         notes.push(format!(
             "{stretches} stretches shorter than two pixels are drawn as {runs}: their height is the share of the time that they run."
         ));

@@ -107,16 +107,18 @@ impl Homes {
             let cores: BTreeSet<&str> = match row.kind {
                 RowKind::Core => BTreeSet::from([row.label.as_str()]),
                 RowKind::Task | RowKind::Isr => self.of_process(row.kind == RowKind::Isr, &row.label),
-                RowKind::Runnable => match row.parent.and_then(|parent| above.get(parent)) {
-                    Some(process) => {
-                        row.cores.clone_from(&process.cores);
-                        continue;
+                RowKind::Runnable | RowKind::Response => {
+                    match row.parent.and_then(|parent| above.get(parent)) {
+                        Some(process) => {
+                            row.cores.clone_from(&process.cores);
+                            continue;
+                        }
+                        None => {
+                            let process = row.label.strip_prefix("runnables of ").unwrap_or_default();
+                            [true, false].into_iter().flat_map(|isr| self.of_process(isr, process)).collect()
+                        }
                     }
-                    None => {
-                        let process = row.label.strip_prefix("runnables of ").unwrap_or_default();
-                        [true, false].into_iter().flat_map(|isr| self.of_process(isr, process)).collect()
-                    }
-                },
+                }
                 RowKind::Semaphore => object(EntityType::Semaphore),
                 RowKind::Signal => object(EntityType::Signal),
                 RowKind::Stimulus => object(EntityType::Stimulus),

@@ -10,6 +10,7 @@ mod instances;
 mod links;
 mod natural;
 mod objects;
+mod path;
 mod rare;
 mod runnables;
 mod several;
@@ -20,6 +21,7 @@ mod states;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use arrow::array::{Array, RecordBatch};
 
@@ -38,6 +40,7 @@ pub use around::Around;
 #[cfg(test)]
 use chart::chart;
 pub use chart::{ChartRequest, Form, charts};
+pub use path::{PathCause, PathPart, ResponsePath};
 pub use several::{Align, plot_several};
 pub use show::Rows;
 
@@ -51,6 +54,8 @@ pub struct Request {
     pub rows: Rows,
     /// The window is the life of the instance with the extreme of a metric, with a margin.
     pub around: Option<Around>,
+    /// The window is a response, and its path is drawn, with the rows of all that it names.
+    pub path: Option<Arc<ResponsePath>>,
     /// Number of pixel columns for the time.
     pub columns: u32,
     /// Windows with at most this many system events are drawn exactly, not reduced to columns.
@@ -90,9 +95,10 @@ pub fn plot(session: &Session, request: &Request) -> Result<Picture> {
     check(session, &recording, &request.selection)?;
     let selection = request.selection.with_handlers(session, &recording)?;
     let request = &Request { selection, ..request.clone() };
-    let found = match &request.around {
-        Some(around) => Some(around::find(session, &recording, around, &request.selection, span)?),
-        None => None,
+    let found = match (&request.path, &request.around) {
+        (Some(path), _) => Some(path.found(span)?),
+        (None, Some(around)) => Some(around::find(session, &recording, around, &request.selection, span)?),
+        (None, None) => None,
     };
     let (from, to) = match &found {
         Some(found) => (found.from, found.to),
@@ -196,6 +202,14 @@ fn span(session: &Session, name: &str) -> Result<(i64, i64)> {
         Error::new(ErrorKind::Usage, format!("recording '{name}' has no record with a time"))
             .hint("there is nothing to draw")
     })
+}
+
+/// The first instant of a recording.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] when it has none.
+pub fn begin_of(session: &Session, recording: &str) -> Result<i64> {
+    Ok(span(session, recording)?.0)
 }
 
 /// Approximate number of system events in a window: those of the files, by their share of the time.

@@ -5,7 +5,7 @@ use super::{Context, Request, assemble, check_words, events_in, in_words, proces
 use crate::engine::Session;
 use crate::error::{Error, Result};
 use crate::names::Interner;
-use crate::picture::{Grid, Link, Picture, Row, RowKind, Run, State};
+use crate::picture::{Explanations, Grid, Link, Picture, Row, RowKind, Run, State};
 use crate::selection::Selection;
 use crate::words::words;
 
@@ -54,6 +54,8 @@ pub fn plot_several(
         rows: Vec::new(),
         links: Vec::new(),
         highlight: None,
+        response: None,
+        explanations: Explanations::default(),
         notes: Vec::new(),
     };
     let mut names = Interner::default();

@@ -71,6 +71,12 @@ impl Show {
         Ok(Self { kinds, left_out: Vec::new() })
     }
 
+    /// Leaves the others out, as they are no subject of the picture.
+    pub fn only(&mut self, kinds: &[RowKind]) {
+        self.kinds.retain(|kind| kinds.contains(kind));
+        self.left_out.retain(|kind| kinds.contains(kind));
+    }
+
     pub fn has(&self, kind: RowKind) -> bool {
         self.kinds.contains(&kind)
     }

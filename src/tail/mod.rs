@@ -17,6 +17,7 @@
 //!
 //! Samples are whole numbers; statistics are floating point, and the same for the same samples.
 
+mod exceedance;
 mod gev;
 mod goodness;
 mod gpd;
@@ -31,6 +32,7 @@ mod series;
 #[cfg(test)]
 mod tests;
 
+pub use exceedance::exceedance;
 pub use report::{Check, Fit, Level, Model, NoLevel, Outcome, Refusal, Report, Test, WHAT_IT_IS_NOT};
 
 use report::Checks;

@@ -189,6 +189,29 @@ test("hovering tells exactly what is there, a click selects it, keys go on to it
   await page.done();
 });
 
+test("a click on an instance shows the parts of its response, and a click on a part goes there", async () => {
+  const page = await open("small");
+  const place = await somewhere(page, "T_10ms", "Ready", 3) ?? await somewhere(page, "T_10ms", "Running", 3);
+  await page.mouse.click(place.x, place.y);
+  const shown = await page.evaluate((instance) => {
+    const row = app.picture.rows.find((row) => row.label === "T_10ms");
+    const found = app.picture.explanations.get(`${row.index} ${instance}`);
+    return { parts: found.parts.length, whole: found.parts.reduce((sum, part) => sum + part.length, 0), begin: found.begin };
+  }, place.instance);
+  assert.ok(shown.parts > 1);
+  assert.match(await text(page, "panel-selection"), /Why its response took/i);
+  assert.ok((await text(page, "panel-selection")).includes("behind <img src=x onerror=alert(1)>"), "a name is text");
+  const lists = page.locator("#panel-selection ol.why");
+  assert.equal(await lists.nth(1).locator("li").count(), shown.parts);
+  await page.shot("explained");
+  await lists.nth(1).locator("button").first().click();
+  await frame(page);
+  const [from, to] = await view(page);
+  assert.ok(from <= shown.begin && to >= shown.begin && to - from <= 2.5 * shown.whole, "the part is seen");
+  assert.match(await text(page, "panel-selection"), /Why its response took/i);
+  await page.done();
+});
+
 test("search counts, goes from match to match, and begins anew", async () => {
   const page = await open("small");
   await page.keyboard.press("/");

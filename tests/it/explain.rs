@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// Two cores and a spinlock: T_A polls on Core_0 for what T_B has got on Core_1, which an ISR interrupts
 /// meanwhile; then it waits for an event, which an alarm sets.
-fn locked() -> Bench {
+pub fn locked() -> Bench {
     let bench = Bench::new();
     let mut text =
         "#version 2.2.1\n#creator test\n#creationDate 2026-01-01T00:00:00Z\n#timeScale ns\n".to_owned();

@@ -54,6 +54,7 @@ mod neutrino;
 mod on_disk_versions;
 mod osek;
 mod page;
+mod pictures;
 mod plot;
 mod qnx;
 mod qnx_truth;

@@ -3,8 +3,8 @@
 
 use btfdb::TimeScale;
 use btfdb::internals::picture::{
-    Curve, Highlight, Link, LinkKind, Mark, MarkKind, Picture, Point, Row, RowKind, Run, Shape, State,
-    write_page,
+    Curve, ExplainedPart, Explanation, Explanations, Highlight, Link, LinkKind, Mark, MarkKind, Picture,
+    Point, Row, RowKind, Run, Shape, State, write_page,
 };
 
 /// A generator of numbers that are the same on every machine (Knuth's MMIX constants).
@@ -223,6 +223,8 @@ fn simulated(length: i64) -> Picture {
         rows: Vec::new(),
         links: Vec::new(),
         highlight: None,
+        response: None,
+        explanations: Explanations::default(),
         notes: vec!["Of T_100ms, 3 activations before the window are not shown.".into()],
     };
     for core in 0..CORES.len() {
@@ -256,7 +258,28 @@ fn simulated(length: i64) -> Picture {
     let longest = picture.rows[worst].runs.iter().max_by_key(|run| run.longest).unwrap();
     let label = "the longest stretch of T_5ms".into();
     picture.highlight = Some(Highlight { row: worst, begin: longest.begin, end: longest.end, label });
+    picture.explanations = explained(&picture.rows);
     picture
+}
+
+/// Explains the instances of the scheduled tasks: each run is a part.
+fn explained(rows: &[Row]) -> Explanations {
+    let words = vec!["executes".to_owned(), format!("behind {}", HOSTILE[0])];
+    let mut of: std::collections::BTreeMap<(usize, i64), Explanation> = std::collections::BTreeMap::new();
+    let tasks = rows.iter().enumerate().filter(|(_, row)| row.kind == RowKind::Task);
+    for (row, task) in tasks.filter(|(_, row)| row.label != "T_AllStates") {
+        for run in &task.runs {
+            let Some(instance) = run.instance else { continue };
+            let (state, words) =
+                if run.state == State::Running { (State::Executes, 0) } else { (State::Delayed, 1) };
+            let one = of.entry((row, instance)).or_insert_with(|| {
+                let begin = run.begin;
+                Explanation { row, instance, begin, parts: Vec::new() }
+            });
+            one.parts.push(ExplainedPart { state, words, length: run.end - run.begin });
+        }
+    }
+    Explanations { words, of: of.into_values().collect() }
 }
 
 impl Drawn {

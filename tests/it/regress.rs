@@ -82,7 +82,7 @@ fn record(bench: &Bench, database: &str, name: &str, build: Build, seed: u64) {
 
 /// Recordings `a` and `b` of the same build with other seeds, and `slow` of one whose R_Filter is 20 %
 /// slower.
-fn fleet() -> Bench {
+pub fn fleet() -> Bench {
     let bench = Bench::new();
     record(&bench, "fleet.db", "a", Build::Same, 1);
     record(&bench, "fleet.db", "b", Build::Same, 2);

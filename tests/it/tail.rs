@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 /// Times that a small generator draws: `T_Tail` runs 10 us and an exponential time of 1 us on the average,
 /// `T_Two` either 10 us or 20 us, `T_Drift` longer and longer.
-fn bench() -> Bench {
+pub fn bench() -> Bench {
     let bench = Bench::new();
     let mut text =
         "#version 2.2.1\n#creator test\n#creationDate 2026-01-01T00:00:00Z\n#timeScale ns\n".to_owned();

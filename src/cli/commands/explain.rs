@@ -77,7 +77,7 @@ pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> Result<u8> {
         let (schema, times) = (Arc::clone(rows.schema()), rows.times().to_vec());
         return show(&session, args, &schema, &times, &mut rows, ui);
     }
-    let chosen = find(&session, &asked)?;
+    let chosen = find(&session, &asked, &[])?;
     let (rows, times) = parts(&session, &chosen)?;
     let Some(first) = rows.first() else { return Ok(0) };
     let is_text =

@@ -1,10 +1,8 @@
 //! The parts of a response as text that reads like sentences. Not how they are found (see `ops::explain`).
 
 use crate::error::Result;
-use crate::library::Unit;
-use crate::ops::explain::{Chosen, Sample};
+use crate::ops::explain::{Chosen, Parts, named, ranked};
 use crate::picture::exact;
-use crate::schema::result::{Integers, Texts, column};
 use crate::time::{TimeScale, format_duration};
 use arrow::array::RecordBatch;
 use std::collections::HashMap;
@@ -29,10 +27,10 @@ pub(super) fn text(chosen: &Chosen, rows: &[RecordBatch], scale: TimeScale) -> R
     for batch in rows {
         let parts = Parts::of(batch)?;
         for row in 0..batch.num_rows() {
-            let (begin, end) = (parts.begin.value(row), parts.end.value(row));
-            let [what, cause] = [true, false].map(|numbers| parts.sentence(row, chosen, numbers));
+            let (begin, end) = parts.span(row);
+            let [what, cause] = [true, false].map(|numbers| parts.sentence(row, &chosen.process, numbers));
             lines.push(Line { begin, length: end.saturating_sub(begin), what, cause });
-            is_unexplained |= parts.kind.value(row) == "behind" && parts.reason.get(row).is_none();
+            is_unexplained |= parts.is_unexplained(row);
         }
         activated_by = activated_by.or_else(|| parts.activator());
     }
@@ -64,21 +62,6 @@ pub(super) fn text(chosen: &Chosen, rows: &[RecordBatch], scale: TimeScale) -> R
         );
     }
     Ok(out)
-}
-
-fn ranked(sample: &Sample, scale: TimeScale) -> String {
-    let Sample { metric, value, unit, count, rank } = sample;
-    let value = match unit {
-        Unit::Duration => format_duration(value.round() as i64, scale),
-        Unit::Count => format!("{value}"),
-        Unit::Percent => format!("{value} %"),
-    };
-    match (*rank, *count) {
-        (_, 1) => format!("{metric}: {value}, the only sample."),
-        (rank, count) if rank == count => format!("{metric}: {value}, the greatest of {count} samples."),
-        (1, count) => format!("{metric}: {value}, the least of {count} samples."),
-        (rank, count) => format!("{metric}: {value}, number {rank} of {count} samples from the least."),
-    }
 }
 
 /// How much of the response each cause is, the greatest first.
@@ -154,148 +137,4 @@ fn in_order(out: &mut String, lines: &[Line], begin: i64, scale: TimeScale) {
 fn widths(rows: &[[String; 3]]) -> [usize; 3] {
     let of = |place: usize| rows.iter().filter_map(|row| row.get(place)).map(String::len).max().unwrap_or(0);
     [of(0), of(1), of(2)]
-}
-
-fn named(process: &str, instance: Option<i64>) -> String {
-    instance.map_or_else(|| process.to_owned(), |instance| format!("{process}[{instance}]"))
-}
-
-/// The columns of view `response_part`.
-struct Parts {
-    begin: Integers,
-    end: Integers,
-    kind: Texts,
-    state: Texts,
-    core: Texts,
-    runnable: Texts,
-    by: Texts,
-    by_type: Texts,
-    by_instance: Integers,
-    reason: Texts,
-    held: Texts,
-    object: Texts,
-    holder_state: Texts,
-    behind: Texts,
-    behind_instance: Integers,
-    activated_by: Texts,
-    activated_by_instance: Integers,
-    triggered_by: Texts,
-    triggered_by_instance: Integers,
-}
-
-impl Parts {
-    fn of(batch: &RecordBatch) -> Result<Self> {
-        Ok(Self {
-            begin: column(batch, "begin_at")?,
-            end: column(batch, "end_at")?,
-            kind: column(batch, "kind")?,
-            state: column(batch, "state")?,
-            core: column(batch, "core")?,
-            runnable: column(batch, "runnable")?,
-            by: column(batch, "by_process")?,
-            by_type: column(batch, "by_type")?,
-            by_instance: column(batch, "by_instance")?,
-            reason: column(batch, "reason")?,
-            held: column(batch, "held")?,
-            object: column(batch, "object")?,
-            holder_state: column(batch, "holder_state")?,
-            behind: column(batch, "behind_process")?,
-            behind_instance: column(batch, "behind_instance")?,
-            activated_by: column(batch, "activated_by")?,
-            activated_by_instance: column(batch, "activated_by_instance")?,
-            triggered_by: column(batch, "triggered_by")?,
-            triggered_by_instance: column(batch, "triggered_by_instance")?,
-        })
-    }
-
-    fn activator(&self) -> Option<String> {
-        let by = named(self.activated_by.get(0)?, self.activated_by_instance.get(0));
-        Some(match self.triggered_by.get(0) {
-            Some(who) => format!("{by}, which {} triggered", named(who, self.triggered_by_instance.get(0))),
-            None => by,
-        })
-    }
-
-    fn by(&self, row: usize, numbers: bool) -> Option<String> {
-        let isr = if self.by_type.get(row) == Some("I") { "ISR " } else { "" };
-        let instance = self.by_instance.get(row).filter(|_| numbers);
-        Some(format!("{isr}{}", named(self.by.get(row)?, instance)))
-    }
-
-    fn sentence(&self, row: usize, chosen: &Chosen, numbers: bool) -> String {
-        let core = self.core.get(row).map(|core| format!(" on {core}")).unwrap_or_default();
-        match self.kind.value(row) {
-            "executes" => match self.runnable.get(row) {
-                Some(runnable) => format!("executes {runnable}{core}"),
-                None => format!("executes{core}"),
-            },
-            "behind" => self.behind(row, chosen, &core, numbers),
-            "os" => match (self.reason.get(row), self.by(row, numbers)) {
-                (Some("previous_instance"), _) => {
-                    format!("waits for its own instance before, and the kernel is at work{core}")
-                }
-                (_, Some(idle)) => {
-                    format!("the kernel has not switched yet{core}: {idle}, which is idle, has it")
-                }
-                (_, None) => format!("the kernel is at work{core}"),
-            },
-            "lock" => self.lock(row, &core, numbers),
-            "event" => {
-                let what =
-                    self.object.get(row).map_or("an event".to_owned(), |object| format!("event {object}"));
-                match self.by(row, numbers) {
-                    Some(by) => format!("waits for {what}, which {by} sets"),
-                    None => format!("waits for {what}; who sets it is not known"),
-                }
-            }
-            _ => match self.state.get(row) {
-                Some(state) => format!("unknown: it is {state}{core}, and the recording does not show why"),
-                None => format!("unknown: not recorded{core}"),
-            },
-        }
-    }
-
-    fn behind(&self, row: usize, chosen: &Chosen, core: &str, numbers: bool) -> String {
-        let by = self.by(row, numbers).unwrap_or_else(|| "somebody".to_owned());
-        let own = match self.object.get(row) {
-            Some(object) if self.state.get(row) == Some("parking") => {
-                format!("off its core while it polls for {object}, ")
-            }
-            _ => String::new(),
-        };
-        let why = match self.reason.get(row) {
-            Some("isr") => String::new(),
-            Some("higher_priority") => ", which has a higher priority".to_owned(),
-            Some("equal_priority") => ", which has the same priority".to_owned(),
-            Some("previous_instance") if self.by.get(row) == Some(&chosen.process) => {
-                ", its own instance before".to_owned()
-            }
-            Some("previous_instance") => ", as its own instance before is not finished".to_owned(),
-            Some("holds") => format!(
-                ", which has a lower priority, but holds {}: priority inversion",
-                self.held.get(row).unwrap_or("a semaphore")
-            ),
-            Some("not_preemptable") => ", which has a lower priority, but cannot be preempted".to_owned(),
-            _ => String::new(),
-        };
-        format!("{own}behind {by}{core}{why}")
-    }
-
-    fn lock(&self, row: usize, core: &str, numbers: bool) -> String {
-        let verb = if self.state.get(row) == Some("polling") { "polls" } else { "waits" };
-        let what = self.object.get(row).unwrap_or("a semaphore");
-        let Some(by) = self.by(row, numbers) else {
-            return format!("{verb}{core} for {what}; who holds it is not known");
-        };
-        let holder = match (self.holder_state.get(row), self.behind.get(row)) {
-            (Some("running"), _) => " and uses".to_owned(),
-            (Some(state), Some(behind)) => {
-                let behind = named(behind, self.behind_instance.get(row).filter(|_| numbers));
-                format!(", but is {state} behind {behind}")
-            }
-            (Some(state), None) => format!(", but is {state}"),
-            (None, _) => String::new(),
-        };
-        format!("{verb}{core} for {what}, which {by} holds{holder}")
-    }
 }

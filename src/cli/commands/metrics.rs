@@ -5,7 +5,7 @@ use super::super::location;
 use super::super::on_cluster;
 use super::super::signals;
 use super::super::ui::Ui;
-use super::{histogram, output, parse, query};
+use super::{histogram, output, parse, picture, query};
 use crate::engine::{Session, queries_with_folders};
 use crate::error::{Error, Result};
 use crate::library::{Metric, Queries};
@@ -30,6 +30,7 @@ use std::sync::Arc;
   btfdb metrics engine.db ResponseTime --histogram --format table
   btfdb metrics engine.db ResponseTime --unit ms -o response.md
   btfdb metrics engine.db NetExecutionTime --tail --unit ms
+  btfdb metrics engine.db ResponseTime --tail --entity T_5 --picture tail.svg
   btfdb metrics engine.db grasp
   btfdb metrics --list
   btfdb metrics engine.db --sql-path my_queries --format json")]
@@ -76,6 +77,10 @@ pub struct MetricsArgs {
     /// the reason.
     #[arg(long, conflicts_with_all = ["window", "histogram", "across", "cluster"])]
     pub tail: bool,
+    /// With --tail, also draws it, for each entity: samples by their rarity, the fitted distribution with its
+    /// interval, and the values that one instance in so many exceeds. FILE.svg, .png or .pdf.
+    #[arg(long, value_name = "FILE", requires = "tail")]
+    pub picture: Option<PathBuf>,
     /// SQL of the user.
     #[command(flatten)]
     pub sql_path: SqlPath,
@@ -118,6 +123,13 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
     }
     let Some(database) = &args.database else { return Err(Error::usage("give a database")) };
     output::check(args.output.output.as_deref(), args.output.force)?;
+    if let Some(file) = &args.picture {
+        picture::check(file, args.output.force)?;
+        if args.output.output.as_ref() == Some(file) {
+            return Err(Error::usage("the rows and the picture are for the same file")
+                .hint("give --output another name"));
+        }
+    }
     let control = signals::control();
     let chains = args.chains.as_deref();
     let database = args.recordings.choice().of(Database::open(database)?)?;
@@ -180,8 +192,12 @@ fn tails(args: &MetricsArgs, session: &Session, filter: &MetricFilter, ui: &Ui) 
         from: filter.from,
         to: filter.to,
         unit: args.unit.unit,
+        picture: args.picture.is_some(),
     };
-    let rows = ops::tail::tails(session, &asked)?;
+    let (rows, chart) = ops::tail::tails(session, &asked)?;
+    if let (Some(file), Some(chart)) = (&args.picture, chart) {
+        picture::write(&chart, file, args.output.force, ui)?;
+    }
     let schema = rows.schema();
     output::show(&schema, &mut std::iter::once(Ok(rows)), &args.output, session.threads(), ui)?;
     ui.status(WHAT_IT_IS_NOT);

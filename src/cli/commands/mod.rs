@@ -24,6 +24,7 @@ pub(super) mod metrics;
 pub(super) mod model;
 pub(super) mod output;
 pub(super) mod parse;
+mod picture;
 pub(super) mod plot;
 pub(super) mod query;
 pub(super) mod regress;

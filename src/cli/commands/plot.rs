@@ -6,12 +6,12 @@ use super::super::location;
 use super::super::signals;
 use super::super::ui::Ui;
 use super::output::Target;
-use super::{parse, query};
+use super::{parse, picture, query};
 use crate::engine::{Session, queries_with_folders};
 use crate::error::{Error, Result};
-use crate::ops::Choice;
 use crate::ops::findings::doubts;
-use crate::ops::plot::{Image, PictureFormat, deadlines, image, timeline};
+use crate::ops::plot::{PictureFormat, deadlines, timeline};
+use crate::ops::{Choice, explain};
 use crate::picture::{Picture, exact};
 use crate::plot::{Align, Around, ChartRequest, Form, Request, Rows, charts};
 use crate::render::html;
@@ -23,6 +23,7 @@ use crate::store::{Database, Location};
 use crate::time::TimeScale;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Draw a window of a recording as SVG, PDF or PNG, or a chart of a metric.
 ///
@@ -34,6 +35,7 @@ use std::path::{Path, PathBuf};
   btfdb plot engine.db -o all.svg
   btfdb plot engine.db --from 112ms --to 115ms -o slice.png --scale 2
   btfdb plot engine.db --around ResponseTime:T_5:max -o worst.svg
+  btfdb plot engine.db --explain ResponseTime:T_4:max -o why.svg
   btfdb plot engine.db --rows core --type T,I,SEM --width 1600 -o - > picture.svg
   btfdb plot week.db --recording monday --recording tuesday -o both.svg
   btfdb plot engine.db --chart histogram ResponseTime --entity T_5 -o response.svg")]
@@ -70,6 +72,11 @@ pub struct PlotArgs {
     /// metric, with a quarter of it on each side.
     #[arg(long, value_name = "METRIC:ENTITY[:max|:min]", conflicts_with = "chart")]
     pub around: Option<String>,
+    /// The window is the response of an instance, and its path is drawn: the parts into which `btfdb explain`
+    /// cuts it, in the same words, with the rows of all that they name.
+    #[arg(long, value_name = "METRIC:ENTITY[:max|:min|:p99|:INSTANCE]")]
+    #[arg(conflicts_with_all = ["chart", "around", "from", "to"])]
+    pub explain: Option<String>,
     /// Rows of tasks, of cores, or both.
     #[arg(long, value_parser = word(Rows::ALL.map(Rows::as_str), Rows::parse), default_value = "both")]
     pub rows: Rows,
@@ -159,6 +166,14 @@ pub(in crate::cli) fn draw(session: &Session, args: &PlotArgs, ui: &Ui) -> Resul
     let format = format(args)?;
     let scale = session.database().time_scale();
     let chosen = chosen(session.database(), args)?;
+    let explained = match &args.explain {
+        Some(asked) => Some(explain::path(session, &explain::Asked::parse(asked)?, &chosen)?),
+        None => None,
+    };
+    let (chosen, path) = match explained {
+        Some((recording, path)) => (vec![recording], Some(Arc::new(path))),
+        None => (chosen, None),
+    };
     let selection = Selection {
         recording: chosen.first().cloned(),
         from: parse::time("--from", args.from.as_deref(), scale)?,
@@ -194,7 +209,7 @@ pub(in crate::cli) fn draw(session: &Session, args: &PlotArgs, ui: &Ui) -> Resul
                 Some(file) => deadlines(session, file, &recordings)?,
                 None => Deadlines::default(),
             };
-            let request = timeline_request(args, selection, deadlines.of)?;
+            let request = Request { path, ..timeline_request(args, selection, deadlines.of)? };
             let names = request.selection.entities.clone();
             let picture = timeline(session, request, (&chosen, args.align), format, args.width)?;
             never_ran(session, &recordings, &names)?.iter().for_each(|why| ui.warning(why));
@@ -213,20 +228,7 @@ pub(in crate::cli) fn draw(session: &Session, args: &PlotArgs, ui: &Ui) -> Resul
         let message = format!("{} is not for a terminal", format.as_str());
         return Err(Error::usage(message).hint("use -o FILE"));
     }
-    let Image { bytes, missing } = image(svg, format, args.scale, &title)?;
-    target.out().write_all(&bytes).map_err(|e| Error::io("write to", &args.output, e))?;
-    target.finish()?;
-    if !missing.is_empty() {
-        let characters: Vec<String> = missing.iter().take(12).map(char::to_string).collect();
-        let more = if missing.len() > 12 { ", …" } else { "" };
-        ui.warning(&format!(
-            "no font of this machine has {}{more}: '\u{fffd}' is drawn (hint: install a font that has them, such as \
-             Noto Sans CJK or Noto Emoji, or use svg or html)",
-            characters.join(", ")
-        ));
-    }
-    ui.status(&format!("{} bytes written to {}", bytes.len(), args.output.display()));
-    Ok(())
+    picture::save(svg, (format, args.scale), &title, (target, args.output.as_path()), ui)
 }
 
 fn timeline_request(args: &PlotArgs, selection: Selection, deadlines: Vec<(String, i64)>) -> Result<Request> {

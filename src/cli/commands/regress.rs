@@ -4,12 +4,12 @@ use super::super::args::{Limits, SqlPath};
 use super::super::location;
 use super::super::signals;
 use super::super::ui::Ui;
-use super::{output, query, regression};
+use super::{output, picture, query, regression};
 use crate::encoding::read_text;
 use crate::engine::{Session, queries_with_folders};
 use crate::error::{Error, Result};
 use crate::ops::findings::doubts;
-use crate::ops::regress::{GateFile, RegressOptions, both, chosen, history, regress};
+use crate::ops::regress::{GateFile, RegressOptions, both, chosen, history, picture as draw, regress};
 use crate::store::{Database, Location};
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -27,6 +27,7 @@ use std::sync::Arc;
   btfdb regress old.db --against-db new.db --format junit
   btfdb regress week.db tuesday --against 'mon*' --metric ResponseTime --entity 'T_*' --all
   btfdb regress week.db --against tuesday --gate gate.toml
+  btfdb regress week.db monday --against tuesday --picture changes.svg
 
 With labels of recordings (btfdb ingest --label): btfdb regress fleet.db build=41 --against build=42. How it is
 tested, what it cannot know, and the keys of a gate: docs/insight.md.")]
@@ -67,6 +68,13 @@ pub struct RegressArgs {
     /// How to print; junit is for builds.
     #[arg(long, value_enum, default_value = "table")]
     pub format: RegressFormat,
+    /// Also draws what changed: the distribution of each metric and entity before and after, with medians.
+    /// FILE.svg, .png or .pdf.
+    #[arg(long, value_name = "FILE", conflicts_with = "history")]
+    pub picture: Option<PathBuf>,
+    /// Overwrite the picture if it exists.
+    #[arg(long, requires = "picture")]
+    pub force: bool,
     /// Resources to use.
     #[command(flatten)]
     pub limits: Limits,
@@ -85,6 +93,9 @@ pub enum RegressFormat {
 const CHANGED: u8 = 3;
 
 pub(super) fn run(args: &RegressArgs, ui: &Ui) -> Result<u8> {
+    if let Some(file) = &args.picture {
+        picture::check(file, args.force)?;
+    }
     let database = Database::open(&args.database)?;
     let scale = database.time_scale();
     let mut options = match &args.gate {
@@ -121,7 +132,11 @@ pub(super) fn run(args: &RegressArgs, ui: &Ui) -> Result<u8> {
         Some(other) => (chosen(&database, &args.base)?, chosen(&Database::open(other)?, &args.against)?),
         None => both(&database, &args.base, &args.against)?,
     };
-    let report = regress(&session(before)?, &session(after)?, &options)?;
+    let (before, after) = (session(before)?, session(after)?);
+    let report = regress(&before, &after, &options)?;
+    if let Some(file) = &args.picture {
+        picture::write(&draw(&before, &after, &report)?, file, args.force, ui)?;
+    }
     match args.format {
         RegressFormat::Table => output::print(&regression::table(&report, scale, args.all))?,
         RegressFormat::Json => output::print_json(&report)?,

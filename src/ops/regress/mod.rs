@@ -4,11 +4,13 @@
 mod causes;
 mod gate_file;
 mod history;
+mod picture;
 mod report;
 mod samples;
 
 pub use gate_file::GateFile;
 pub use history::{History, history};
+pub use picture::picture;
 pub use report::{CauseRow, Report, Row};
 
 use self::samples::{Names, summaries};

@@ -8,24 +8,24 @@
 
 use std::io::{self, Write};
 
-use crate::picture::{Curve, Highlight, Link, Mark, Name, Picture, Row, Run, Shape};
+use crate::picture::{Curve, Explanations, Highlight, Link, Mark, Name, Picture, Response, Row, Run, Shape};
 use crate::varint;
 
 /// The greatest exact offset of a page: 52 days in nanoseconds.
 pub(super) const FAR: i64 = (1 << 52) - 1;
 
 /// The first number of the data: changes with the format.
-pub(super) const VERSION: u64 = 2;
+pub(super) const VERSION: u64 = 3;
 
 /// The last number of the data, by which a page checks that it has all of it.
 pub(super) const END: u64 = 0xB7F;
 
 /// A run with an instance has this bit in addition to its state.
-const INSTANCE: u64 = 1 << 4;
+const INSTANCE: u64 = 1 << 5;
 /// A run that stands for several.
-const MERGED: u64 = 1 << 5;
+const MERGED: u64 = 1 << 6;
 /// A run that is not in the lowest track.
-const TRACK: u64 = 1 << 6;
+const TRACK: u64 = 1 << 7;
 
 /// A mark that stands for several has this bit in addition to its kind.
 const SEVERAL: u64 = 1 << 4;
@@ -44,11 +44,13 @@ pub(super) fn encode(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
     encoder.colours(picture)?;
     encoder.texts(&picture.notes)?;
     encoder.highlight(picture.highlight.as_ref())?;
+    encoder.response(picture.response.as_ref())?;
     encoder.count(picture.rows.len())?;
     for row in &picture.rows {
         encoder.row(row, picture.names.len())?;
     }
     encoder.links(&picture.links)?;
+    encoder.explanations(&picture.explanations)?;
     encoder.unsigned(END)
 }
 
@@ -129,6 +131,46 @@ impl Encoder<'_> {
         self.offset(highlight.begin)?;
         self.offset(highlight.end)?;
         self.text(&highlight.label)
+    }
+
+    fn response(&mut self, response: Option<&Response>) -> io::Result<()> {
+        let Some(response) = response else { return self.unsigned(0) };
+        self.unsigned(1)?;
+        self.count(response.row)?;
+        self.count(response.causes.len())?;
+        for cause in &response.causes {
+            self.unsigned(cause.state as u64)?;
+            self.unsigned(cause.name.into())?;
+            self.text(&cause.words)?;
+            self.unsigned(cause.length.clamp(0, FAR).cast_unsigned())?;
+            self.unsigned(cause.permille.into())?;
+            self.unsigned(cause.count)?;
+        }
+        self.count(response.bands.len())?;
+        for band in &response.bands {
+            self.count(band.row)?;
+            self.unsigned(band.state as u64)?;
+            self.offset(band.begin)?;
+            self.unsigned((self.at(band.end) - self.at(band.begin)).max(0).cast_unsigned())?;
+        }
+        Ok(())
+    }
+
+    fn explanations(&mut self, explanations: &Explanations) -> io::Result<()> {
+        self.texts(&explanations.words)?;
+        self.count(explanations.of.len())?;
+        for one in &explanations.of {
+            self.count(one.row)?;
+            self.signed(one.instance)?;
+            self.offset(one.begin)?;
+            self.count(one.parts.len())?;
+            for part in &one.parts {
+                self.unsigned(part.state as u64)?;
+                self.unsigned(part.words.into())?;
+                self.unsigned(part.length.clamp(0, FAR).cast_unsigned())?;
+            }
+        }
+        Ok(())
     }
 
     fn row(&mut self, row: &Row, names: usize) -> io::Result<()> {

@@ -26,7 +26,7 @@ const STYLE: &str = include_str!("page/style.css");
 const LINE: usize = 1 << 10;
 
 /// The script in pieces, in the order of their dependencies.
-const SCRIPTS: [&str; 19] = [
+const SCRIPTS: [&str; 20] = [
     include_str!("page/begin.js"),
     include_str!("page/time.js"),
     include_str!("page/data.js"),
@@ -42,6 +42,7 @@ const SCRIPTS: [&str; 19] = [
     include_str!("page/search.js"),
     include_str!("page/worst.js"),
     include_str!("page/measure.js"),
+    include_str!("page/why.js"),
     include_str!("page/panels.js"),
     include_str!("page/input.js"),
     include_str!("page/export.js"),

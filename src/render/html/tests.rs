@@ -12,12 +12,13 @@ use super::encode::{END, FAR, VERSION};
 use super::write;
 use super::{LINE, Wrapped};
 use crate::picture::{
-    Curve, Highlight, Link, LinkKind, Mark, MarkKind, Picture, Point, Row, RowKind, Run, Shape, State,
+    Band, Cause, Curve, ExplainedPart, Explanation, Explanations, Highlight, Link, LinkKind, Mark, MarkKind,
+    Picture, Point, Response, Row, RowKind, Run, Shape, State,
 };
 use crate::time::TimeScale;
 
 const SCALES: [TimeScale; 5] = [TimeScale::Ps, TimeScale::Ns, TimeScale::Us, TimeScale::Ms, TimeScale::S];
-const KINDS: [RowKind; 12] = [
+const KINDS: [RowKind; 13] = [
     RowKind::Core,
     RowKind::Task,
     RowKind::Isr,
@@ -30,8 +31,9 @@ const KINDS: [RowKind; 12] = [
     RowKind::Buffer,
     RowKind::Trace,
     RowKind::Recording,
+    RowKind::Response,
 ];
-const STATES: [State; 11] = [
+const STATES: [State; 17] = [
     State::Active,
     State::Running,
     State::Ready,
@@ -43,6 +45,12 @@ const STATES: [State; 11] = [
     State::Wanted,
     State::Gap,
     State::Suspended,
+    State::Executes,
+    State::Delayed,
+    State::Kernel,
+    State::Blocked,
+    State::Awaits,
+    State::Unknown,
 ];
 const MARKS: [MarkKind; 15] = [
     MarkKind::Activation,
@@ -157,11 +165,68 @@ impl Decoder {
             end: self.at(),
             label: self.text(),
         });
+        let response = (self.unsigned() == 1).then(|| self.response());
         let rows = (0..self.count()).map(|_| self.row(names.len())).collect();
         let links = self.links();
+        let explanations = self.explanations();
         assert_eq!(self.unsigned(), END);
         assert_eq!(self.bytes.next(), None);
-        Picture { title, description, scale, from, to, names, colours, rows, links, highlight, notes }
+        Picture {
+            title,
+            description,
+            scale,
+            from,
+            to,
+            names,
+            colours,
+            rows,
+            links,
+            highlight,
+            response,
+            explanations,
+            notes,
+        }
+    }
+
+    fn length(&mut self) -> i64 {
+        self.unsigned().cast_signed()
+    }
+
+    fn state(&mut self) -> State {
+        STATES[self.count()]
+    }
+
+    fn number(&mut self) -> u32 {
+        u32::try_from(self.unsigned()).unwrap()
+    }
+
+    fn response(&mut self) -> Response {
+        let row = self.count();
+        let cause = |d: &mut Self| Cause {
+            state: d.state(),
+            name: d.number(),
+            words: d.text(),
+            length: d.length(),
+            permille: d.number(),
+            count: d.unsigned(),
+        };
+        let causes = (0..self.count()).map(|_| cause(self)).collect();
+        let band = |d: &mut Self| {
+            let (row, state, begin) = (d.count(), d.state(), d.at());
+            Band { row, state, begin, end: begin + d.length() }
+        };
+        let bands = (0..self.count()).map(|_| band(self)).collect();
+        Response { row, causes, bands }
+    }
+
+    fn explanations(&mut self) -> Explanations {
+        let words = self.texts();
+        let part = |d: &mut Self| ExplainedPart { state: d.state(), words: d.number(), length: d.length() };
+        let one = |d: &mut Self| {
+            let (row, instance, begin) = (d.count(), d.signed(), d.at());
+            Explanation { row, instance, begin, parts: (0..d.count()).map(|_| part(d)).collect() }
+        };
+        Explanations { words, of: (0..self.count()).map(|_| one(self)).collect() }
     }
 
     fn row(&mut self, names: usize) -> Row {
@@ -186,18 +251,18 @@ impl Decoder {
             let flagged = |flag: &u64| bit == 0 || flag & bit != 0;
             flags.iter().enumerate().map(|(n, flag)| if flagged(flag) { read(self, n) } else { 0 }).collect()
         };
-        let tracks = column(64, &mut |d, _| d.unsigned().cast_signed());
+        let tracks = column(128, &mut |d, _| d.unsigned().cast_signed());
         let gaps = column(0, &mut |d, _| d.signed());
         let lengths = column(0, &mut |d, _| d.unsigned().cast_signed());
         let names_of = column(0, &mut |d, _| d.unsigned().cast_signed());
         let mut last = vec![0i64; names + 1];
-        let instances = column(16, &mut |d, n| {
+        let instances = column(32, &mut |d, n| {
             let slot = &mut last[usize::try_from(names_of[n]).unwrap()];
             *slot = slot.wrapping_add(d.signed());
             *slot
         });
         let mut merged = Vec::new();
-        column(32, &mut |d, n| {
+        column(64, &mut |d, n| {
             let lengths: [u64; 4] = std::array::from_fn(|_| d.unsigned());
             merged.push((n, lengths, d.signed()));
             0
@@ -208,14 +273,14 @@ impl Decoder {
             let end = ends.entry(tracks[n]).or_insert(self.from);
             let begin = *end + gaps[n];
             *end = begin + lengths[n];
-            let state = STATES[(flag & 15) as usize];
+            let state = STATES[(flag & 31) as usize];
             runs.push(Run {
                 begin,
                 end: *end,
                 track: u16::try_from(tracks[n]).unwrap(),
                 state,
                 name: u32::try_from(names_of[n] - 1).ok(),
-                instance: (flag & 16 != 0).then_some(instances[n]),
+                instance: (flag & 32 != 0).then_some(instances[n]),
                 count: 1,
                 covered: lengths[n],
                 occupied: if state.is_occupied() { lengths[n] } else { 0 },
@@ -366,6 +431,42 @@ fn curve(from: i64) -> impl Strategy<Value = Curve> {
     })
 }
 
+fn response(from: i64) -> impl Strategy<Value = Response> {
+    let state = || select(&STATES[11..]);
+    let cause = (state(), 0..3u32, any::<String>(), length(), 0..1001u32, any::<u64>());
+    let cause = cause.prop_map(|(state, name, words, length, permille, count)| Cause {
+        state,
+        name,
+        words,
+        length,
+        permille,
+        count,
+    });
+    let band = (0..9usize, state(), -1000..FAR >> 1, length());
+    let band = band.prop_map(move |(row, state, begin, length)| {
+        let begin = from + begin;
+        Band { row, state, begin, end: begin + length }
+    });
+    (0..9usize, vec(cause, 0..4), vec(band, 0..4)).prop_map(|(row, causes, bands)| Response {
+        row,
+        causes,
+        bands,
+    })
+}
+
+fn explanations(from: i64) -> impl Strategy<Value = Explanations> {
+    let part = (select(&STATES[11..]), 0..3u32, length());
+    let part = part.prop_map(|(state, words, length)| ExplainedPart { state, words, length });
+    let one = (0..9usize, any::<i64>(), -1000..FAR >> 1, vec(part, 0..5));
+    let one = one.prop_map(move |(row, instance, begin, parts)| Explanation {
+        row,
+        instance,
+        begin: from + begin,
+        parts,
+    });
+    (vec(any::<String>(), 0..3), vec(one, 0..4)).prop_map(|(words, of)| Explanations { words, of })
+}
+
 fn picture() -> impl Strategy<Value = Picture> {
     let head = (any::<String>(), any::<String>(), select(&SCALES[..]), i64::MIN / 2..i64::MAX / 2, 0..FAR);
     (head, vec(any::<String>(), 0..4)).prop_flat_map(|((title, description, scale, from, span), names)| {
@@ -405,8 +506,9 @@ fn picture() -> impl Strategy<Value = Picture> {
         // Every second name has a colour.
         let colours: Vec<(u32, u16)> =
             (0..).zip(&names).step_by(2).map(|(n, _)| (n, 300 * n as u16)).collect();
-        (vec(row, 0..5), vec(link, 0..9), highlight, vec(any::<String>(), 0..3)).prop_map(
-            move |(rows, links, highlight, notes)| Picture {
+        let responses = (option::of(response(from)), explanations(from));
+        (vec(row, 0..5), vec(link, 0..9), highlight, vec(any::<String>(), 0..3), responses).prop_map(
+            move |(rows, links, highlight, notes, (response, explanations))| Picture {
                 title: title.clone(),
                 description: description.clone(),
                 scale,
@@ -417,6 +519,8 @@ fn picture() -> impl Strategy<Value = Picture> {
                 rows,
                 links,
                 highlight,
+                response,
+                explanations,
                 notes,
             },
         )
@@ -453,6 +557,8 @@ fn empty() -> Picture {
         rows: Vec::new(),
         links: Vec::new(),
         highlight: None,
+        response: None,
+        explanations: Explanations::default(),
         notes: Vec::new(),
     }
 }

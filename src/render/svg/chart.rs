@@ -3,25 +3,15 @@
 use std::fmt::Write as _;
 
 use super::layout::{LABEL, SMALL};
+use super::panel::{Frame, HEIGHT, height, round_up};
 use super::sheet::{Across, PX, Sheet, px};
-use super::text;
-use crate::picture::{Axis, Bar, Chart, Column, Content, Measure, Panel, exact};
+use super::{shares, text};
+use crate::picture::{Axis, Bar, Chart, Column, Content, Measure, exact};
 use crate::render::markup;
-use crate::time::TimeScale;
 
 const MARGIN: i64 = 16 * PX;
-/// Height of the plot area of a panel.
-const HEIGHT: i64 = 110 * PX;
 /// Room for the labels of the values.
 const LEFT: i64 = 86 * PX;
-
-/// A panel that is being drawn.
-struct Frame<'a> {
-    panel: &'a Panel,
-    scale: TimeScale,
-    across: Across,
-    top: i64,
-}
 
 /// The chart as one SVG, `width` pixels wide.
 pub fn drawn(chart: &Chart, width: u32) -> String {
@@ -37,7 +27,7 @@ pub fn drawn(chart: &Chart, width: u32) -> String {
         y += 15 * PX;
         sheet.words("q", (left, y - 3 * PX), LABEL, "", &line);
     }
-    if chart.panels.is_empty() {
+    if chart.panels.is_empty() && chart.notes.is_empty() {
         y += 30 * PX;
         sheet.words("", (left, y), LABEL, "", "There are no samples.");
     }
@@ -45,8 +35,9 @@ pub fn drawn(chart: &Chart, width: u32) -> String {
         let across = Across { left: left + LEFT, width: right - left - LEFT - 10 * PX, from: 0, to: 1 };
         sheet.open("panel", &format!(" data-panel='{}'", markup::escaped(&panel.title)));
         y += 24 * PX;
-        sheet.words("", (left, y), LABEL, "", &panel.title);
-        let begin = left + text::width(&panel.title, LABEL) + 10 * PX;
+        let title = text::fitted(&panel.title, right - left, LABEL);
+        sheet.words("", (left, y), LABEL, "", &title);
+        let begin = left + text::width(&title, LABEL) + 10 * PX;
         let summary = text::fitted(&panel.summary, right - begin, SMALL);
         sheet.words("q", (begin, y), SMALL, "", &summary);
         let frame = Frame { panel, scale: chart.scale, across, top: y + 14 * PX };
@@ -54,13 +45,17 @@ pub fn drawn(chart: &Chart, width: u32) -> String {
             Content::Histogram(bars) => frame.histogram(bars, &mut sheet),
             Content::Spread { from, to, columns } => frame.spread((*from, *to), columns, &mut sheet),
             Content::Steps { from, to, steps } => frame.steps((*from, *to), steps, &mut sheet),
+            Content::Exceedance(exceedance) => frame.exceedance(exceedance, &mut sheet),
+            Content::Shares(sides) => frame.shares(sides, &mut sheet),
         }
         sheet.close();
-        y += HEIGHT + 36 * PX;
+        y += height(&panel.content) + 36 * PX + shares::below(&panel.content, across.width);
     }
     if chart.panels.iter().any(|panel| matches!(panel.content, Content::Spread { .. })) {
         y = legend(left, y, &mut sheet);
     }
+    let contents: Vec<&Content> = chart.panels.iter().map(|panel| &panel.content).collect();
+    y = shares::legend(&contents, (left, right), y, &mut sheet);
     y = super::frame::notes(&chart.notes, (left, right), y, &mut sheet);
     super::document((&chart.title, &chart.description), (width, y + MARGIN), (&[], &[], &[]), &sheet)
 }
@@ -90,15 +85,6 @@ fn paint(class: &str) -> &'static str {
 }
 
 impl Frame<'_> {
-    fn bottom(&self) -> i64 {
-        self.top + HEIGHT
-    }
-
-    /// A value as text.
-    fn value(&self, value: f64) -> String {
-        self.panel.measure.shown(value, self.scale)
-    }
-
     /// The height of a value on an axis that begins at 0.
     fn y(&self, value: f64, most: f64) -> i64 {
         let share = if most > 0.0 { (value / most).clamp(0.0, 1.0) } else { 0.0 };
@@ -254,28 +240,11 @@ impl Frame<'_> {
     }
 }
 
-/// The least of 1, 2 or 5 times a power of ten that is not less than `value`.
-fn round_up(value: f64) -> f64 {
-    if !(value > 0.0 && value.is_finite()) {
-        return 1.0;
-    }
-    let power = 10f64.powi(value.log10().floor() as i32);
-    [1.0, 2.0, 5.0, 10.0]
-        .into_iter()
-        .map(|digit| digit * power)
-        .find(|round| *round >= value)
-        .unwrap_or(value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn axes_are_round() {
-        let of = [0.0, f64::NAN, 1.0, 33.3, 50.0, 51.0, 0.3, 7e9].map(round_up);
-        assert_eq!(of, [1.0, 1.0, 1.0, 50.0, 50.0, 100.0, 0.5, 1e10]);
-    }
+    use crate::picture::Panel;
+    use crate::time::TimeScale;
 
     fn chart(content: Content) -> String {
         let panel = Panel { title: "A<B".into(), summary: "all".into(), measure: Measure::Time, content };

@@ -161,11 +161,17 @@ impl LegendEntries {
         let (mut merged, mut marks) = (false, Vec::new());
         for row in &picture.rows {
             for run in &row.runs {
-                merged |= run.count > 1;
-                let state = if run.count > 1 { State::Running } else { run.state };
+                // Merged parts of a response have the colour of most of them.
+                let is_merged = run.count > 1 && row.kind != RowKind::Response;
+                merged |= is_merged;
+                let state = if is_merged { State::Running } else { run.state };
                 states.entry((state, style::word(state, row.kind))).or_insert(row.kind);
             }
             marks.extend(row.marks.iter().map(|mark| mark.kind));
+        }
+        for cause in picture.response.iter().flat_map(|response| &response.causes) {
+            let word = style::word(cause.state, RowKind::Response);
+            states.entry((cause.state, word)).or_insert(RowKind::Response);
         }
         marks.sort_unstable();
         marks.dedup();

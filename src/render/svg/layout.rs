@@ -71,6 +71,7 @@ fn track(row: &Row) -> i64 {
         RowKind::Stimulus => 3,
         RowKind::Trace => 8,
         RowKind::Recording => 18,
+        RowKind::Response => 20,
     };
     height * PX
 }

@@ -4,7 +4,10 @@
 mod chart;
 mod frame;
 mod layout;
+mod panel;
+mod path;
 mod rows;
+mod shares;
 mod sheet;
 mod style;
 #[cfg(test)]
@@ -83,6 +86,7 @@ pub fn drawn(picture: &Picture, options: &DrawingOptions) -> String {
     frame::axis(picture, across, (y + 2 * PX, bottom), &mut sheet);
     gaps(picture, &layout, across, bottom, &mut sheet);
     frame::highlight(picture, &layout, across, bottom, &mut sheet);
+    path::bands(picture, &layout, across, &mut sheet);
     let drawn_items: usize = picture.rows.iter().map(|row| row.runs.len() + row.marks.len()).sum();
     let colours = colours(picture);
     let pen = Pen { picture, across, dense: drawn_items > MAX_INDIVIDUAL, colours };
@@ -92,6 +96,7 @@ pub fn drawn(picture: &Picture, options: &DrawingOptions) -> String {
     }
     frame::links(picture, &layout, across, &mut sheet);
     y = bottom + if options.legend == Legend::Bottom { 34 } else { 26 } * PX;
+    y = path::causes(picture, (left, right), y, &mut sheet);
     if options.legend == Legend::Bottom {
         y = frame::legend(&occurring, (left, right), y - 8 * PX, &mut sheet);
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::layout::{Place, SMALL};
 use super::sheet::{Across, PX, Sheet, px};
-use super::{style, text};
+use super::{path, style, text};
 use crate::picture::{Curve, Mark, Picture, Row, RowKind, Run, SHADES, Shape, State, exact, length, shades};
 use crate::render::markup;
 
@@ -27,7 +27,7 @@ type Layer = (u8, u16, State, i64);
 const THIN: i64 = 70;
 
 impl Pen<'_> {
-    fn name(&self, name: Option<u32>) -> &str {
+    pub fn name(&self, name: Option<u32>) -> &str {
         name.and_then(|n| self.picture.names.get(n as usize)).map(String::as_str).unwrap_or_default()
     }
 
@@ -59,8 +59,10 @@ impl Pen<'_> {
             row.runs.iter().for_each(|run| self.run(row, run, place, sheet));
         }
         // A curve is labelled with its values instead.
-        if row.curve.is_none() {
-            self.words(row, place, sheet);
+        match row.kind {
+            RowKind::Response => path::words(self, row, place, sheet),
+            _ if row.curve.is_none() => self.words(row, place, sheet),
+            _ => {}
         }
         self.marks(row, place, sheet);
         sheet.close();
@@ -73,7 +75,7 @@ impl Pen<'_> {
     }
 
     /// The position and width of a run; it is wide enough to be visible.
-    fn span(&self, run: &Run) -> (i64, i64) {
+    pub fn span(&self, run: &Run) -> (i64, i64) {
         let (x, end) = (self.across.x(run.begin), self.across.x(run.end));
         let width = (end - x).max(THIN);
         (x.min(self.across.right() - width), width)
@@ -93,6 +95,13 @@ impl Pen<'_> {
             let ticks = self.length(run.end.saturating_sub(run.begin));
             return format!("{}: {state}{whose}, {times}, {ticks}", row.label);
         }
+        if row.kind == RowKind::Response {
+            let (longest, at) = (self.length(run.longest), self.time(run.longest_at));
+            return format!(
+                "{}: {} parts, {times}, mostly {state}, longest {longest}{whose} at {at}",
+                row.label, run.count
+            );
+        }
         let window = run.end.saturating_sub(run.begin).max(1);
         let permille = i128::from(run.occupied) * 1000 / i128::from(window);
         format!(
@@ -110,7 +119,7 @@ impl Pen<'_> {
         let (x, width) = self.span(run);
         let top = place.track_top(run.track);
         let data = format!(" data-begin='{}' data-end='{}' data-count='{}'", run.begin, run.end, run.count);
-        if run.count > 1 {
+        if run.count > 1 && row.kind != RowKind::Response {
             sheet.rect("b", [x, top, width, place.track], &data, &self.run_tooltip(row, run));
             let height = place.track * i64::try_from(shades(run).1).unwrap_or(0) / SHADES as i64;
             if height > 0 {
@@ -135,7 +144,7 @@ impl Pen<'_> {
         let mut paths: BTreeMap<Layer, Vec<(i64, i64)>> = BTreeMap::new();
         for run in &row.runs {
             let span = self.span(run);
-            if run.count > 1 {
+            if run.count > 1 && row.kind != RowKind::Response {
                 let shade = i64::try_from(shades(run).1).unwrap_or(0);
                 paths.entry((0, run.track, State::Ready, SHADES as i64)).or_default().push(span);
                 if shade > 0 {
@@ -341,7 +350,7 @@ impl Pen<'_> {
 }
 
 /// Boxes between two heights, one path.
-fn boxes(spans: &[(i64, i64)], top: i64, height: i64) -> String {
+pub(super) fn boxes(spans: &[(i64, i64)], top: i64, height: i64) -> String {
     let mut d = String::new();
     for (x, width) in spans {
         let (width, height) = (px(*width), px(height));

@@ -77,6 +77,12 @@ impl Sheet {
         let _ = write!(self.out, "<path class='{class}' d='{d}'{more}/>");
     }
 
+    /// A path with a tooltip.
+    pub fn titled_path(&mut self, class: &str, d: &str, more: &str, title: &str) {
+        let _ = write!(self.out, "<path class='{class}' d='{d}'{more}");
+        self.titled("path", title);
+    }
+
     /// A predefined shape, at a position.
     pub fn mark(&mut self, name: &str, (x, y): (i64, i64), more: &str, title: &str) {
         let _ = write!(self.out, "<use href='#k-{name}' x='{}' y='{}'{more}", px(x), px(y));

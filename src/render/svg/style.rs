@@ -42,6 +42,12 @@ pub(super) fn style_of(state: State) -> StateStyle {
         State::Wanted => ("#ffffff", "#b04a4a", "#8c3a3a", Rising, 100, "#333333"),
         State::Gap => ("#eeeeee", "#999999", "#999999", Crossed, 100, "#333333"),
         State::Suspended => ("#ffffff", "#ffffff", "#555555", Plain, 55, "#333333"),
+        State::Executes => ("#5b84b1", "#5b84b1", "#2f4d70", Plain, 100, "#ffffff"),
+        State::Delayed => ("#fbe98f", "#fbe98f", "#9a7d12", Plain, 100, "#222222"),
+        State::Kernel => ("#c4c4c4", "#5e5e5e", "#5e5e5e", Upright, 100, "#222222"),
+        State::Blocked => ("#8c2d3f", "#dfa0ab", "#5a1724", Rising, 100, "#ffffff"),
+        State::Awaits => ("#bfe3c0", "#3f8f5a", "#2f6b43", Level, 100, "#222222"),
+        State::Unknown => ("#eeeeee", "#999999", "#999999", Crossed, 100, "#333333"),
     };
     StateStyle { fill, ink, edge, pattern, height, words }
 }
@@ -104,6 +110,12 @@ pub(super) fn word(state: State, kind: RowKind) -> &'static str {
         (State::Wanted, _) => "waited for",
         (State::Gap, _) => "not recorded",
         (State::Suspended, _) => "suspended",
+        (State::Executes, _) => "own execution",
+        (State::Delayed, _) => "another one has the core",
+        (State::Kernel, _) => "kernel at work",
+        (State::Blocked, _) => "waits for a lock",
+        (State::Awaits, _) => "waits for an event",
+        (State::Unknown, _) => "not known",
     }
 }
 
@@ -158,7 +170,7 @@ pub(super) fn shape(kind: MarkKind) -> (&'static str, &'static str) {
 pub(super) fn heading(kind: RowKind) -> &'static str {
     match kind {
         RowKind::Core => "Cores",
-        RowKind::Task | RowKind::Isr => "Tasks and ISRs",
+        RowKind::Task | RowKind::Isr | RowKind::Response => "Tasks and ISRs",
         RowKind::Runnable => "Runnables",
         RowKind::Semaphore => "Semaphores",
         RowKind::Event => "OS events",
@@ -210,6 +222,9 @@ pub(super) fn definitions(states: &[State], marks: &[MarkKind], colours: &[u16],
         let (name, style_of) = (state.as_str(), style_of(*state));
         let fill = paint(style_of.fill, style_of.pattern, &format!("t-{name}"));
         out.push_str(&format!(".{name}{{fill:{fill};stroke:{}}}", style_of.edge));
+        if State::of_responses().contains(state) {
+            out.push_str(&format!(".i-{name}{{fill:{}}}", style_of.words));
+        }
     }
     for n in colours {
         let style_of = style_of_process(*n);
@@ -254,8 +269,11 @@ mod tests {
             State::Parking,
             State::Critical,
         ];
-        for (n, one) in of_rows.into_iter().enumerate() {
-            for other in of_rows.into_iter().skip(n + 1) {
+        let all = of_rows.iter().enumerate().map(|(n, one)| (*one, &of_rows[n + 1..]));
+        let of_paths = State::of_responses();
+        for (one, others) in all.chain(of_paths.iter().enumerate().map(|(n, one)| (*one, &of_paths[n + 1..])))
+        {
+            for other in others.iter().copied() {
                 let (a, b) = (style_of(one), style_of(other));
                 let shade = lightness(a.fill).abs_diff(lightness(b.fill));
                 assert!(a.pattern != b.pattern || shade > 100, "{one:?} and {other:?} look alike on paper");

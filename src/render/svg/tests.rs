@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::picture::{
-    Curve, Grid, Highlight, Link, LinkKind, Mark, MarkKind, Marks, Point, Row, Runs, Shape, Span, State,
-    spread,
+    Band, Cause, Curve, Explanations, Grid, Highlight, Link, LinkKind, Mark, MarkKind, Marks, Point,
+    Response, Row, Runs, Shape, Span, State, spread,
 };
 use crate::time::TimeScale;
 
@@ -42,13 +42,15 @@ fn picture(rows: Vec<Row>) -> Picture {
         rows,
         links: Vec::new(),
         highlight: None,
+        response: None,
+        explanations: Explanations::default(),
         notes: vec!["A note.".into()],
     }
 }
 
 /// One of everything.
 fn full() -> Picture {
-    let states: Vec<_> = (0..).zip(State::ALL).map(|(n, state)| (n * 90, n * 90 + 80, state)).collect();
+    let states: Vec<_> = (0..).zip(State::ALL).map(|(n, state)| (n * 58, n * 58 + 50, state)).collect();
     let mut rows: Vec<Row> = RowKind::ALL.into_iter().map(|kind| row(kind, NASTY, &states, 1000)).collect();
     let mut marks = Marks::new(Grid::new(0, 1000, 1000));
     (0..).zip(MarkKind::ALL).for_each(|(n, kind)| marks.add(n * 60, kind, Some(1)));
@@ -63,12 +65,25 @@ fn full() -> Picture {
     let link =
         |from_row, to_row| Link { kind: LinkKind::Preemption, from_row, from_at: 100, to_row, to_at: 100 };
     picture.links = vec![link(1, 2), link(2, 1), link(99, 1)];
+    let of_parts = RowKind::ALL.into_iter().position(|kind| kind == RowKind::Response).unwrap();
+    let cause = |(n, state): (i64, State)| {
+        let words = format!("{n}, because of {NASTY}");
+        Cause { state, name: 0, words, length: 100 - n, permille: 170, count: n.unsigned_abs() }
+    };
+    // More than the table has lines for.
+    let states = State::of_responses().into_iter().cycle().take(15);
+    let causes = (1..).zip(states).map(cause).collect();
+    let bands = vec![
+        Band { row: 1, state: State::Delayed, begin: 200, end: 300 },
+        Band { row: 99, state: State::Blocked, begin: 200, end: 300 },
+    ];
+    picture.response = Some(Response { row: of_parts, causes, bands });
     picture.highlight = Some(Highlight { row: 1, begin: 100, end: 800, label: NASTY.into() });
     picture
 }
 
 /// All texts in a drawing, with their position and width.
-fn texts(svg: &str) -> Vec<(String, f64, f64, f64, f64)> {
+pub(super) fn texts(svg: &str) -> Vec<(String, f64, f64, f64, f64)> {
     let document = roxmltree::Document::parse(svg).unwrap();
     let number =
         |node: roxmltree::Node<'_, '_>, name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
@@ -133,13 +148,64 @@ fn texts_stay_on_the_sheet_and_off_each_other() {
         let svg = drawn(&full(), &DrawingOptions { width, legend });
         let texts = texts(&svg);
         assert!(texts.iter().all(|t| t.1 >= 0.0 && t.2 <= f64::from(width)), "{texts:?}");
-        for (n, a) in texts.iter().enumerate() {
-            for b in &texts[n + 1..] {
-                let apart = a.2 <= b.1 || b.2 <= a.1 || a.4 <= b.3 || b.4 <= a.3;
-                assert!(apart, "{a:?} and {b:?} overlap, {width} pixels wide");
-            }
+        are_apart(&texts);
+    }
+}
+
+/// Fails for texts that overlap.
+#[track_caller]
+pub(super) fn are_apart(texts: &[(String, f64, f64, f64, f64)]) {
+    for (n, a) in texts.iter().enumerate() {
+        for b in &texts[n + 1..] {
+            let apart = a.2 <= b.1 || b.2 <= a.1 || a.4 <= b.3 || b.4 <= a.3;
+            assert!(apart, "{a:?} and {b:?} overlap");
         }
     }
+}
+
+/// What fits on a part is its cause and duration, or its cause, or the number of that.
+#[test]
+fn parts_of_a_response_say_what_fits() {
+    let parts = [(0, 600, State::Delayed), (600, 700, State::Executes), (700, 712, State::Kernel)];
+    let task = row(RowKind::Task, "T", &[(0, 712, State::Running)], 1000);
+    let mut of_parts = row(RowKind::Response, "response", &parts, 1000);
+    of_parts.parent = Some(0);
+    for (run, name) in of_parts.runs.iter_mut().zip([1, 1, 2]) {
+        run.name = Some(name);
+    }
+    let mut picture = picture(vec![task, of_parts]);
+    picture.names = ["", "a semaphore", "a very long name of a cause"].map(str::to_owned).to_vec();
+    let cause = |state, name, words: &str, length| {
+        let words = words.to_owned();
+        Cause { state, name, words, length, permille: 500, count: 1 }
+    };
+    let causes = vec![
+        cause(State::Delayed, 1, "behind somebody", 600),
+        cause(State::Executes, 1, "executes", 100),
+        cause(State::Kernel, 2, "the kernel is at work", 12),
+    ];
+    picture.response = Some(Response { row: 1, causes, bands: Vec::new() });
+    let svg = drawn(&picture, &DrawingOptions::default());
+    for words in [">a semaphore, 600 ns<", ">a semaphore<", ">3<", "What the response is made of"] {
+        assert!(svg.contains(words), "{words}\n{svg}");
+    }
+    assert!(!svg.contains("a very long name of a cause, "), "{svg}");
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let causes: Vec<_> = document.descendants().filter_map(|n| n.attribute("data-cause")).collect();
+    assert_eq!(causes, ["delayed", "executes", "kernel"]);
+}
+
+/// The parts of a response that were merged are no shares of a core.
+#[test]
+fn merged_parts_of_a_response_have_the_colour_of_most_of_them() {
+    let parts: Vec<_> = (0..100)
+        .map(|n| (10 * n, 10 * n + 10, if n % 10 == 0 { State::Kernel } else { State::Delayed }))
+        .collect();
+    let svg =
+        drawn(&picture(vec![row(RowKind::Response, "response", &parts, 10)]), &DrawingOptions::default());
+    assert!(svg.contains("parts, ") && svg.contains("mostly another one has the core"), "{svg}");
+    assert!(!svg.contains("height is the share that runs"));
+    assert!(svg.contains("class='s delayed'"));
 }
 
 #[test]

@@ -1,8 +1,11 @@
 // The vocabulary of pictures: kinds of rows, states, marks and links, each in the order of their numbers in the data. Not how they look (colours.js).
 
-const KINDS = ["Core", "Task", "Isr", "Runnable", "Semaphore", "Event", "Signal", "Stimulus", "Server", "Buffer", "Trace", "Recording"];
+const KINDS = ["Core", "Task", "Isr", "Runnable", "Semaphore", "Event", "Signal", "Stimulus", "Server", "Buffer", "Trace", "Recording", "Response"];
 
-const STATES = ["Active", "Running", "Ready", "Waiting", "Polling", "Parking", "Critical", "Held", "Wanted", "Gap", "Suspended"];
+const STATES = [
+  "Active", "Running", "Ready", "Waiting", "Polling", "Parking", "Critical", "Held", "Wanted", "Gap", "Suspended",
+  "Executes", "Delayed", "Kernel", "Blocked", "Awaits", "Unknown",
+];
 
 const MARKS = [
   "Activation", "Deadline", "Termination", "Migration", "ActivationLost", "Violation", "Write", "Read", "Set", "Wait", "Clear",
@@ -15,7 +18,9 @@ const LINKS = ["Preemption", "Activation", "Chain"];
 const WORDS = {
   Isr: "ISR", Trace: "recording", ActivationLost: "activation lost", Preemption: "preemption", Chain: "chain of events",
   Active: "active (not started)", Ready: "ready (preempted)", Wanted: "waited for", Critical: "running, critical section",
-  Polling: "polling (waits on its core)", Parking: "parking (polling, preempted)", Gap: "nothing recorded", 
+  Polling: "polling (waits on its core)", Parking: "parking (polling, preempted)", Gap: "nothing recorded",
+  Response: "parts of a response", Executes: "executes", Delayed: "another one has the core", Kernel: "kernel at work", Blocked: "waits for a lock",
+  Awaits: "waits for an event", Unknown: "not known",
 };
 
 const word = (name) => WORDS[name] ?? name.toLowerCase();

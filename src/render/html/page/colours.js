@@ -13,6 +13,12 @@ const LOOKS = [
   { name: "Wanted", height: 0.7, pattern: "rising", outline: true, rank: 6 },
   { name: "Gap", height: 1, pattern: "crossed", rank: 10 },
   { name: "Suspended", height: 0.55, pattern: null, outline: true, rank: 9 },
+  { name: "Executes", height: 1, pattern: null, rank: 11 },
+  { name: "Delayed", height: 1, pattern: null, outline: true, rank: 12 },
+  { name: "Kernel", height: 1, pattern: "upright", rank: 13 },
+  { name: "Blocked", height: 1, pattern: "rising", light: true, rank: 14 },
+  { name: "Awaits", height: 1, pattern: "level", rank: 15 },
+  { name: "Unknown", height: 1, pattern: "crossed", rank: 16 },
 ];
 
 /** States from the bottom of a column to its top. */

@@ -1,6 +1,6 @@
 // The data of the page → typed arrays: undoes what the writer did (columns of varints, deflated, base64). Not for looking things up in them (levels.js).
 
-const VERSION = 2;
+const VERSION = 3;
 const END = 0xb7f;
 
 /** The bytes of a deflated base64 text. */
@@ -94,10 +94,12 @@ function decode(bytes) {
   picture.colours = picture.names.map(() => r.unsigned() - 1);
   picture.notes = r.texts();
   picture.highlight = r.unsigned() ? { row: r.unsigned(), begin: r.signed(), end: r.signed(), label: r.text() } : null;
+  picture.response = r.unsigned() ? decodeResponse(r) : null;
   const rows = r.unsigned();
   picture.rows = [];
   for (let index = 0; index < rows; index++) picture.rows.push(decodeRow(r, index, picture.names.length));
   picture.links = decodeLinks(r);
+  picture.explanations = decodeExplanations(r);
   if (r.unsigned() !== END) throw new Error("the data of this page is damaged");
   return picture;
 }
@@ -112,6 +114,35 @@ function decodeRow(r, index, names) {
   row.curve = shape ? decodeCurve(r, shape) : null;
   return row;
 }
+
+/** The causes of the response that the picture is of, and where those act. */
+function decodeResponse(r) {
+  const response = { row: r.unsigned(), causes: [], bands: [] };
+  for (let n = r.unsigned(); n > 0; n--) {
+    response.causes.push({ state: r.unsigned(), name: r.unsigned(), words: r.text(), length: r.unsigned(), permille: r.unsigned(), count: r.unsigned() });
+  }
+  for (let n = r.unsigned(); n > 0; n--) {
+    const band = { row: r.unsigned(), state: r.unsigned(), begin: r.signed() };
+    response.bands.push({ ...band, end: band.begin + r.unsigned() });
+  }
+  return response;
+}
+
+/** The parts of the responses of instances, by row and instance. */
+function decodeExplanations(r) {
+  const words = r.texts();
+  const found = new Map();
+  for (let n = r.unsigned(); n > 0; n--) {
+    const row = r.unsigned();
+    const instance = r.wide();
+    const explanation = { begin: r.signed(), words, parts: [] };
+    for (let parts = r.unsigned(); parts > 0; parts--) explanation.parts.push({ state: r.unsigned(), words: r.unsigned(), length: r.unsigned() });
+    found.set(explanationKey(row, instance), explanation);
+  }
+  return found;
+}
+
+const explanationKey = (row, instance) => `${row} ${instance}`;
 
 function newTrack(n) {
   return {
@@ -134,7 +165,7 @@ function decodeRuns(r, tracks, names) {
   const flags = new Uint8Array(n);
   for (let i = 0; i < n; i++) flags[i] = r.unsigned();
   const track = new Uint16Array(n);
-  for (let i = 0; i < n; i++) if (flags[i] & 64) track[i] = r.unsigned();
+  for (let i = 0; i < n; i++) if (flags[i] & 128) track[i] = r.unsigned();
   for (let i = 0; i < n; i++) tracks = Math.max(tracks, track[i] + 1);
   const sizes = new Uint32Array(tracks);
   for (let i = 0; i < n; i++) sizes[track[i]]++;
@@ -152,13 +183,13 @@ function decodeRuns(r, tracks, names) {
     const begin = ends[track[i]] + begins[i];
     to.begin[slot[i]] = begin;
     to.end[slot[i]] = ends[track[i]] = begin + r.unsigned();
-    to.state[slot[i]] = flags[i] & 15;
+    to.state[slot[i]] = flags[i] & 31;
   }
   for (let i = 0; i < n; i++) all[track[i]].name[slot[i]] = r.unsigned() - 1;
   const last = new Array(names + 1).fill(0);
   for (let i = 0; i < n; i++) {
     const to = all[track[i]];
-    if (!(flags[i] & 16)) {
+    if (!(flags[i] & 32)) {
       to.instance[slot[i]] = NaN;
       continue;
     }
@@ -178,7 +209,7 @@ function decodeRuns(r, tracks, names) {
     to.instance[slot[i]] = Number(value);
   }
   for (let i = 0; i < n; i++) {
-    if (!(flags[i] & 32)) continue;
+    if (!(flags[i] & 64)) continue;
     const to = all[track[i]];
     const merged = { count: r.unsigned(), covered: r.unsigned(), occupied: r.unsigned(), longest: r.unsigned() };
     merged.longestAt = to.begin[slot[i]] + r.signed();

@@ -52,7 +52,7 @@ const lifeName = (app, life) => inRecording(app, life.row, `${nameOf(app, life.n
 const plural = (count, one, many = one + "s") => `${grouped(String(count))} ${count === 1 ? one : many}`;
 
 /** What the name of a run is the name of, by kind of row. */
-const NAMED = { Core: "Process", Task: "Core", Isr: "Core", Runnable: "Runnable", Semaphore: "Process", Event: "Process" };
+const NAMED = { Core: "Process", Task: "Core", Isr: "Core", Runnable: "Runnable", Semaphore: "Process", Event: "Process", Response: "Cause" };
 
 /** [title, colour, facts]; a fact is [what, text, the same in ticks]. */
 function describe(app, item) {

@@ -45,6 +45,7 @@ class Field {
     }
     for (const tick of app.ticks.major) c.fillRect(Math.round(tick.x), 0, 1, this.height);
     if (app.picture.highlight) this.highlight(app.picture.highlight, layout, top);
+    for (const band of app.picture.response?.bands ?? []) this.band(band, layout, top);
     this.columns = false;
     this.boxes = [];
     for (const place of places) {
@@ -239,6 +240,7 @@ class Field {
     const instance = instanceOf(track, i);
     const number = instance === null ? "" : `#${instance}`;
     const short = name.length > 5 ? `${name.slice(0, 4)}…` : "";
+    if (track.row.kind === kind.Response) return [`${name}, ${this.app.clock.length(track.end[i] - track.begin[i])}`, name, short];
     if (track.row.kind === kind.Task || track.row.kind === kind.Isr) return [`${number} ${name}`.trim(), number || name];
     return [`${name} ${number}`.trim(), name || number, name.length > 9 ? `${name.slice(0, 8)}…` : "", short];
   }
@@ -293,6 +295,20 @@ class Field {
     c.setLineDash([6, 3]);
     c.strokeRect(x0, place.y - top + 1, Math.max(2, x1 - x0), place.height - 3);
     c.setLineDash([]);
+  }
+
+  /** Where somebody delays the response that the picture is of. */
+  band(band, layout, top) {
+    const [x0, x1] = [band.begin, band.end].map((at) => this.view.x(at, this.width));
+    const place = x1 < 0 || x0 > this.width ? null : layout.of.get(band.row);
+    if (!place) return;
+    const c = this.context;
+    const width = Math.max(1, x1 - x0);
+    c.fillStyle = this.palette.states[band.state];
+    c.globalAlpha = 0.4;
+    c.fillRect(x0, place.y - top + 1, width, place.height - 3);
+    c.globalAlpha = 1;
+    c.fillRect(x0, place.y - top + place.height - 4, width, 3);
   }
 
   /** A bar below every run that the search has found, and a dot above every mark. */

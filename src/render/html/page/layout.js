@@ -6,7 +6,7 @@ const CURVE = 38;
 const LEAST = 20;
 
 /** The height of a track by kind of row. */
-const TRACK = { Core: 18, Task: 16, Isr: 16, Runnable: 13, Semaphore: 13, Event: 13, Signal: 13, Stimulus: 13, Server: 14, Buffer: 13, Trace: 13, Recording: 13 };
+const TRACK = { Core: 18, Task: 16, Isr: 16, Runnable: 13, Semaphore: 13, Event: 13, Signal: 13, Stimulus: 13, Server: 14, Buffer: 13, Trace: 13, Recording: 13, Response: 18 };
 
 class Layout {
   constructor(rows) {

@@ -130,6 +130,7 @@ function fillSelection(app) {
       make("div", { class: "buttons" }, button("Zoom to instance", "I", true, () => app.zoomToInstance())),
     );
   }
+  parts.push(...whyParts(app, item));
   panel.replaceChildren(...parts);
 }
 
@@ -162,6 +163,7 @@ function aboutPicture(app) {
     const show = () => app.goTo(picture.rows[row], begin, end);
     parts.push(make("h3", {}, "Made for"), make("p", {}, label), make("div", { class: "buttons" }, make("button", { onclick: show }, "Show it")));
   }
+  if (picture.response) parts.push(make("h3", {}, "What the response is made of"), causeList(app, picture.response.causes));
   if (picture.description.length > 90) parts.push(make("h3", {}, "Description"), make("p", {}, picture.description));
   parts.push(...noteList(picture));
   return parts;

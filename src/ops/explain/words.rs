@@ -1,0 +1,269 @@
+//! The rows of view `response_part` in words: sentences, labels, and what they name. Not how parts are found
+//! (see [`crate::explain`]), nor how sentences are arranged.
+
+use super::Sample;
+use crate::error::Result;
+use crate::library::Unit;
+use crate::picture::{RowKind, State};
+use crate::schema::result::{Integers, Texts, column};
+use crate::time::{TimeScale, format_duration};
+use arrow::array::RecordBatch;
+
+/// A sample, and its place among the others: a sentence.
+pub(crate) fn ranked(sample: &Sample, scale: TimeScale) -> String {
+    let Sample { metric, value, unit, count, rank } = sample;
+    let value = match unit {
+        Unit::Duration => format_duration(value.round() as i64, scale),
+        Unit::Count => format!("{value}"),
+        Unit::Percent => format!("{value} %"),
+    };
+    match (*rank, *count) {
+        (_, 1) => format!("{metric}: {value}, the only sample."),
+        (rank, count) if rank == count => format!("{metric}: {value}, the greatest of {count} samples."),
+        (1, count) => format!("{metric}: {value}, the least of {count} samples."),
+        (rank, count) => format!("{metric}: {value}, number {rank} of {count} samples from the least."),
+    }
+}
+
+/// A process, with the number of its instance.
+pub(crate) fn named(process: &str, instance: Option<i64>) -> String {
+    instance.map_or_else(|| process.to_owned(), |instance| format!("{process}[{instance}]"))
+}
+
+/// The columns of view `response_part`.
+pub(crate) struct Parts {
+    ty: Texts,
+    begin: Integers,
+    end: Integers,
+    kind: Texts,
+    state: Texts,
+    core: Texts,
+    runnable: Texts,
+    by: Texts,
+    by_type: Texts,
+    by_instance: Integers,
+    reason: Texts,
+    held: Texts,
+    object: Texts,
+    holder_state: Texts,
+    behind: Texts,
+    behind_instance: Integers,
+    activated_by: Texts,
+    activated_by_instance: Integers,
+    triggered_by: Texts,
+    triggered_by_instance: Integers,
+}
+
+impl Parts {
+    /// Those of a batch.
+    ///
+    /// # Errors
+    /// When a column is missing.
+    pub fn of(batch: &RecordBatch) -> Result<Self> {
+        Ok(Self {
+            ty: column(batch, "type")?,
+            begin: column(batch, "begin_at")?,
+            end: column(batch, "end_at")?,
+            kind: column(batch, "kind")?,
+            state: column(batch, "state")?,
+            core: column(batch, "core")?,
+            runnable: column(batch, "runnable")?,
+            by: column(batch, "by_process")?,
+            by_type: column(batch, "by_type")?,
+            by_instance: column(batch, "by_instance")?,
+            reason: column(batch, "reason")?,
+            held: column(batch, "held")?,
+            object: column(batch, "object")?,
+            holder_state: column(batch, "holder_state")?,
+            behind: column(batch, "behind_process")?,
+            behind_instance: column(batch, "behind_instance")?,
+            activated_by: column(batch, "activated_by")?,
+            activated_by_instance: column(batch, "activated_by_instance")?,
+            triggered_by: column(batch, "triggered_by")?,
+            triggered_by_instance: column(batch, "triggered_by_instance")?,
+        })
+    }
+
+    /// Begin and end, in ticks.
+    pub fn span(&self, row: usize) -> (i64, i64) {
+        (self.begin.value(row), self.end.value(row))
+    }
+
+    /// True if another one had the core, and nothing known says why.
+    pub fn is_unexplained(&self, row: usize) -> bool {
+        self.kind.value(row) == "behind" && self.reason.get(row).is_none()
+    }
+
+    /// Who activated the instance, and who triggered that; in words.
+    pub fn activator(&self) -> Option<String> {
+        let by = named(self.activated_by.get(0)?, self.activated_by_instance.get(0));
+        Some(match self.triggered_by.get(0) {
+            Some(who) => format!("{by}, which {} triggered", named(who, self.triggered_by_instance.get(0))),
+            None => by,
+        })
+    }
+
+    fn by(&self, row: usize, numbers: bool) -> Option<String> {
+        let isr = if self.by_type.get(row) == Some("I") { "ISR " } else { "" };
+        let instance = self.by_instance.get(row).filter(|_| numbers);
+        Some(format!("{isr}{}", named(self.by.get(row)?, instance)))
+    }
+
+    /// What the instance does in a part, and why. `process` is its name; with the numbers of instances or
+    /// without.
+    pub fn sentence(&self, row: usize, process: &str, numbers: bool) -> String {
+        let core = self.core.get(row).map(|core| format!(" on {core}")).unwrap_or_default();
+        match self.kind.value(row) {
+            "executes" => match self.runnable.get(row) {
+                Some(runnable) => format!("executes {runnable}{core}"),
+                None => format!("executes{core}"),
+            },
+            "behind" => self.behind(row, process, &core, numbers),
+            "os" => match (self.reason.get(row), self.by(row, numbers)) {
+                (Some("previous_instance"), _) => {
+                    format!("waits for its own instance before, and the kernel is at work{core}")
+                }
+                (_, Some(idle)) => {
+                    format!("the kernel has not switched yet{core}: {idle}, which is idle, has it")
+                }
+                (_, None) => format!("the kernel is at work{core}"),
+            },
+            "lock" => self.lock(row, &core, numbers),
+            "event" => {
+                let what =
+                    self.object.get(row).map_or("an event".to_owned(), |object| format!("event {object}"));
+                match self.by(row, numbers) {
+                    Some(by) => format!("waits for {what}, which {by} sets"),
+                    None => format!("waits for {what}; who sets it is not known"),
+                }
+            }
+            _ => match self.state.get(row) {
+                Some(state) => format!("unknown: it is {state}{core}, and the recording does not show why"),
+                None => format!("unknown: not recorded{core}"),
+            },
+        }
+    }
+
+    fn behind(&self, row: usize, process: &str, core: &str, numbers: bool) -> String {
+        let by = self.by(row, numbers).unwrap_or_else(|| "somebody".to_owned());
+        let own = match self.object.get(row) {
+            Some(object) if self.state.get(row) == Some("parking") => {
+                format!("off its core while it polls for {object}, ")
+            }
+            _ => String::new(),
+        };
+        let why = match self.reason.get(row) {
+            Some("isr") => String::new(),
+            Some("higher_priority") => ", which has a higher priority".to_owned(),
+            Some("equal_priority") => ", which has the same priority".to_owned(),
+            Some("previous_instance") if self.by.get(row) == Some(process) => {
+                ", its own instance before".to_owned()
+            }
+            Some("previous_instance") => ", as its own instance before is not finished".to_owned(),
+            Some("holds") => format!(
+                ", which has a lower priority, but holds {}: priority inversion",
+                self.held.get(row).unwrap_or("a semaphore")
+            ),
+            Some("not_preemptable") => ", which has a lower priority, but cannot be preempted".to_owned(),
+            _ => String::new(),
+        };
+        format!("{own}behind {by}{core}{why}")
+    }
+
+    fn lock(&self, row: usize, core: &str, numbers: bool) -> String {
+        let verb = if self.state.get(row) == Some("polling") { "polls" } else { "waits" };
+        let what = self.object.get(row).unwrap_or("a semaphore");
+        let Some(by) = self.by(row, numbers) else {
+            return format!("{verb}{core} for {what}; who holds it is not known");
+        };
+        let holder = match (self.holder_state.get(row), self.behind.get(row)) {
+            (Some("running"), _) => " and uses".to_owned(),
+            (Some(state), Some(behind)) => {
+                let behind = named(behind, self.behind_instance.get(row).filter(|_| numbers));
+                format!(", but is {state} behind {behind}")
+            }
+            (Some(state), None) => format!(", but is {state}"),
+            (None, _) => String::new(),
+        };
+        format!("{verb}{core} for {what}, which {by} holds{holder}")
+    }
+
+    /// What the instance does in a part, as pictures draw it.
+    pub fn state(&self, row: usize) -> State {
+        match self.kind.value(row) {
+            "executes" => State::Executes,
+            "behind" => State::Delayed,
+            "os" => State::Kernel,
+            "lock" => State::Blocked,
+            "event" => State::Awaits,
+            _ => State::Unknown,
+        }
+    }
+
+    /// A few words for a part, which fit into a picture.
+    pub fn label(&self, row: usize) -> String {
+        let by = self.by(row, false);
+        let object = self.object.get(row);
+        match self.state(row) {
+            State::Executes => self.runnable.get(row).unwrap_or("executes").to_owned(),
+            State::Delayed => match (by, self.held.get(row)) {
+                (Some(by), Some(held)) => format!("behind {by}, holds {held}"),
+                (Some(by), None) => format!("behind {by}"),
+                (None, _) => "behind another one".to_owned(),
+            },
+            State::Kernel => "kernel".to_owned(),
+            State::Blocked => match (by, self.behind.get(row)) {
+                (Some(by), Some(behind)) => {
+                    format!("{}: {by} behind {behind}", object.unwrap_or("a semaphore"))
+                }
+                (Some(by), None) => format!("{}: {by}", object.unwrap_or("a semaphore")),
+                (None, _) => object.unwrap_or("a semaphore").to_owned(),
+            },
+            State::Awaits => match by {
+                Some(by) => format!("{}: {by}", object.unwrap_or("an event")),
+                None => object.unwrap_or("an event").to_owned(),
+            },
+            _ => "unknown".to_owned(),
+        }
+    }
+
+    /// The core of a part, if one is known.
+    pub fn core(&self, row: usize) -> Option<&str> {
+        self.core.get(row)
+    }
+
+    /// The rows of a picture that a part names: who has the core, holds the semaphore or sets the event, who
+    /// keeps a holder from its core, and the semaphore or event.
+    pub fn rows(&self, row: usize, process: &str) -> Vec<(RowKind, String)> {
+        // A process whose type is not known may be either.
+        let either = [RowKind::Task, RowKind::Isr];
+        let state = self.state(row);
+        let by: &[RowKind] = match self.by_type.get(row) {
+            // An idle task delays nobody.
+            _ if state == State::Kernel => &[],
+            Some("T") => &[RowKind::Task],
+            Some("I") => &[RowKind::Isr],
+            Some("STI") => &[RowKind::Stimulus],
+            _ => &either,
+        };
+        let event = self.object.get(row).map(|object| format!("{object} of {process}"));
+        let object: (&[RowKind], Option<&str>) = match state {
+            State::Awaits => (&[RowKind::Event], event.as_deref()),
+            _ => (&[RowKind::Semaphore], self.object.get(row)),
+        };
+        let all = [(by, self.by.get(row)), (&either[..], self.behind.get(row)), object];
+        let named = all.into_iter().filter_map(|(kinds, name)| Some((kinds, name?)));
+        named.flat_map(|(kinds, name)| kinds.iter().map(|kind| (*kind, name.to_owned()))).collect()
+    }
+
+    /// Who activated the instance, and who triggered that: names of tasks, ISRs or stimuli.
+    pub fn activators(&self) -> Vec<String> {
+        let by = [&self.activated_by, &self.triggered_by];
+        by.into_iter().filter_map(|by| by.get(0)).map(str::to_owned).collect()
+    }
+
+    /// True if the response is that of an ISR.
+    pub fn is_isr(&self, row: usize) -> bool {
+        self.ty.get(row) == Some("I")
+    }
+}
