@@ -32,8 +32,9 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         state.pending.retain(|(pending, _)| *pending != handler);
         let left = state.busy_until.take().map(|end| end - state.time);
         let below = std::mem::take(&mut state.ops);
-        if let Some(program) = self.program(core) {
-            program.remaining = left.unwrap_or(0);
+        // Of a program that has not gone on since the handler before, what is left is known already.
+        if let (Some(left), Some(program)) = (left, self.program(core)) {
+            program.remaining = left;
         }
         if kind == HandlerKind::Timer && !self.os().timer_isr {
             // What expires without an interrupt needs the scheduler all the same.
