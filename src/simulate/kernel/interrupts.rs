@@ -49,17 +49,17 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         } else {
             self.read(core, Variable::RunningIsr2, old);
         }
+        let nesting = self.nesting(core);
+        if let Some(state) = self.cores.get_mut(core) {
+            let program = Program::default();
+            state.frames.push(Frame { handler, program, below, asks: Asks::default(), category1 });
+        }
         if let Some(asks) = self.asks(core, before) {
             let change = if asks.polls() { Change::Park } else { Change::Preempt };
             asks.leaves_core();
             self.effect(core, Effect::Change(before, change));
         }
         self.effect(core, Effect::Enter(handler));
-        let nesting = self.nesting(core);
-        if let Some(state) = self.cores.get_mut(core) {
-            let program = Program::default();
-            state.frames.push(Frame { handler, program, below, asks: Asks::default(), category1 });
-        }
         if !category1 {
             self.write(core, Variable::RunningIsr2, handler as u32);
             self.read(core, Variable::NestingLevel, nesting);

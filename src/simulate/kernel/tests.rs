@@ -1,6 +1,7 @@
 //! What takes turns when a model runs: observed times, and lists of steps. Not the services, which the
 //! recordings of whole models show.
 
+mod causes;
 mod conservation;
 
 use super::access::Unrecorded;
