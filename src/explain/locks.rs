@@ -139,7 +139,8 @@ impl Locks {
         holder.acts(time, gaps);
     }
 
-    /// An instance that holds or held something asks for an OS event: it has not lost its core.
+    /// An instance that holds or held something asks for an OS event, or lets others run: it has not lost its
+    /// core.
     pub fn goes_on(&mut self, actor: Actor, time: i64) {
         if let Some(holder) = self.holders.get_mut(&actor) {
             holder.goes_on(time);
@@ -315,9 +316,9 @@ impl Holder {
         }
     }
 
-    /// What it gives back last until `until`, and when in `[begin, end)` it holds that, unless it acts once more
-    /// after that: then it has not lost its core by giving something back. What a gap may have hidden is left
-    /// out.
+    /// What it gives back last until `until`, and when in `[begin, end)` it holds that, unless it acts once
+    /// more after that: then it has not lost its core by giving something back. What a gap may have hidden is
+    /// left out.
     pub fn gives_back(
         &self,
         (begin, end): (i64, i64),

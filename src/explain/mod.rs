@@ -183,6 +183,12 @@ impl Explainer {
         }
     }
 
+    /// An instance lets others run on purpose: what it has given back before has not made it lose its core.
+    pub fn yields(&mut self, actor: Actor, time: i64) {
+        self.comes(time);
+        self.locks.goes_on(actor, time);
+    }
+
     /// An instance terminates, wanted or not: `[begin, end)` is its response, from its activation, or from
     /// its start if the trace tells no activations of it.
     pub fn ended(&mut self, actor: Actor, begin: i64, end: i64) {

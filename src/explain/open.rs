@@ -143,8 +143,8 @@ impl Open {
     }
 }
 
-/// How many spans follow the first one in which an instance still has its core: a runnable can go on in all of
-/// them.
+/// How many spans follow the first one in which an instance still has its core: a runnable can go on in all
+/// of them.
 fn keeps_core(spans: &[Own]) -> usize {
     let has_core = |own: &Own| matches!(own.state, State::Running | State::Polling);
     let goes_on = |pair: &&[Own]| match pair {

@@ -3,7 +3,7 @@
 
 use super::kernel::Handlers;
 use super::kernel::causes::{Cause, Holder, Instance, Setter, Span, State, Why};
-use super::kernel::effect::{Effect, Lock, Observer, Process, Stimulus};
+use super::kernel::effect::{Lock, Process, Stimulus};
 use super::model::Model;
 use std::io::Write;
 
@@ -46,6 +46,14 @@ impl<'m, W: Write> Causes<'m, W> {
         };
         let names = (0..handlers.count()).map(name).collect();
         Self { out, failed, model, names }
+    }
+
+    /// Writes a row.
+    pub fn write(&mut self, span: &Span) {
+        if self.failed.is_none() {
+            let line = self.line(span);
+            self.failed = writeln!(self.out, "{line}").err();
+        }
     }
 
     /// What has failed.
@@ -164,16 +172,5 @@ fn word(state: State) -> &'static str {
         State::Waiting => "waiting",
         State::Polling => "polling",
         State::Parking => "parking",
-    }
-}
-
-impl<W: Write> Observer for Causes<'_, W> {
-    fn effect(&mut self, _: usize, _: i64, _: Effect) {}
-
-    fn cause(&mut self, span: &Span) {
-        if self.failed.is_none() {
-            let line = self.line(span);
-            self.failed = writeln!(self.out, "{line}").err();
-        }
     }
 }

@@ -18,6 +18,7 @@ pub use probe::{ProbeOptions, Recorded, Shape, TracedOs};
 use crate::error::{Error, Result};
 use causes::Causes;
 use kernel::access::Unrecorded;
+use kernel::causes::{Sink, Span};
 use kernel::{Handlers, Kernel};
 use probe::{Exports, Hooks, Probe};
 use reference::Reference;
@@ -63,7 +64,7 @@ pub fn simulate<W: Write>(
     text("model.toml", &model.to_toml(), &mut open)?;
     let reference = Reference::new(open(Path::new("reference.btf"))?, model, &handlers);
     let record = causes.then(|| open(Path::new("causes.csv"))).transpose()?;
-    let record = record.map(|out| Causes::new(out, model, &handlers));
+    let mut record = record.map(|out| Causes::new(out, model, &handlers));
     // What happens at one instant has no order in a recording.
     let has_recording = model.os.access > 0;
     let mut exports = Vec::new();
@@ -78,17 +79,17 @@ pub fn simulate<W: Write>(
             exports.push(Exports { data, functions });
         }
     }
-    let truth = (reference, record);
-    let (recorded, (reference, record), counts) = if options.os.has_hooks() {
-        let observers = (truth, Hooks::new(model, options, exports));
-        let kernel = Kernel::new(model, &handlers, Unrecorded, observers).with_causes(causes);
-        let (_, (truth, hooks), counts) = kernel.run(go_on)?;
-        (hooks.finish(), truth, counts)
+    let sink = record.as_mut().map(|record| Box::new(|span: &Span| record.write(span)) as Sink);
+    let (recorded, reference, counts) = if options.os.has_hooks() {
+        let observers = (reference, Hooks::new(model, options, exports));
+        let kernel = Kernel::new(model, &handlers, Unrecorded, observers).with_causes(sink);
+        let (_, (reference, hooks), counts) = kernel.run(go_on)?;
+        (hooks.finish(), reference, counts)
     } else {
         let probe = Probe::new(model, &handlers, options, exports);
-        let kernel = Kernel::new(model, &handlers, probe, truth).with_causes(causes);
-        let (probe, truth, counts) = kernel.run(go_on)?;
-        (probe.finish(), truth, counts)
+        let kernel = Kernel::new(model, &handlers, probe, reference).with_causes(sink);
+        let (probe, reference, counts) = kernel.run(go_on)?;
+        (probe.finish(), reference, counts)
     };
     record.map_or(Ok(()), Causes::finish).map_err(failed("causes.csv"))?;
     let recorded = recorded.map_err(failed("recording"))?;

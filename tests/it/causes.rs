@@ -12,6 +12,8 @@ type Row = BTreeMap<String, String>;
 /// The spans of each instance, in order.
 type Spans = BTreeMap<(String, i64), Vec<Row>>;
 
+/// The ISR that serves calls of other cores.
+const SERVER: &str = "EE_TC_iirq_handler";
 /// What has to be equal in addition to the reason.
 const COLUMNS: [&str; 11] = [
     "kind",
@@ -48,9 +50,8 @@ fn spans(rows: Vec<Row>) -> Spans {
 /// A generic system has one image for all cores: the handlers of a name are one process, whose instances are
 /// numbered in the order in which they are entered.
 fn with_one_image(mut rows: Vec<Row>) -> Vec<Row> {
-    const SHARED: &str = ".EE_TC_iirq_handler";
     let mut entered: Vec<(i64, String, String)> = Vec::new();
-    for row in rows.iter().filter(|row| row["process"].ends_with(SHARED)) {
+    for row in rows.iter().filter(|row| row["process"].ends_with(SERVER)) {
         let is_known = |(_, process, instance): &(i64, String, String)| {
             (process, instance) == (&row["process"], &row["instance"])
         };
@@ -68,7 +69,7 @@ fn with_one_image(mut rows: Vec<Row>) -> Vec<Row> {
         {
             let place = places.get(&(row[process].clone(), row[instance].clone())).copied();
             if let Some(place) = place {
-                row.insert(process.to_owned(), SHARED.trim_start_matches('.').to_owned());
+                row.insert(process.to_owned(), SERVER.to_owned());
                 row.insert(instance.to_owned(), place.to_string());
             }
         }
@@ -211,7 +212,8 @@ impl Compared<'_> {
         }
         for column in COLUMNS {
             let by_whom = column.starts_with("by_") && span["kind"] == "event";
-            if span[column] != part[column] && !(by_whom && self.crosses) {
+            let by_server = by_whom && self.crosses && part["by_process"].ends_with(SERVER);
+            if span[column] != part[column] && !by_server {
                 let what = match column {
                     "kind" | "state" => format!("{column} {:?}, not {:?}", part[column], span[column]),
                     _ => column.to_owned(),
@@ -227,8 +229,8 @@ impl Compared<'_> {
     }
 
     /// The reason that a recording can show: of a task without a described priority, not that; and neither
-    /// a group nor that the kernel is on its way to its scheduler, so that a task that is not preemptable is so
-    /// in `Schedule`, too. Without a reason, an earlier instance is one.
+    /// a group nor that the kernel is on its way to its scheduler, so that a task that is not preemptable is
+    /// so in `Schedule`, too. Without a reason, an earlier instance is one.
     fn reason(&self) -> (&str, &str) {
         let span = self.span;
         let is_known = |column: &str| self.known.contains(&span[column].as_str());

@@ -122,6 +122,12 @@ fn what_a_lower_task_still_holds_or_gave_back_before_it_went_on_is_no_reason() {
     let goes_on = [(5, Said::Assigned, 7), (14, Said::Released, 7), (16, Said::WaitEvent, 9)];
     assert_eq!(blamed(&goes_on)[0], "10-18 Behind by 2 NotKnown", "it waits, and has not lost its core");
     let mut with = explainer();
+    with.began(X, 1);
+    does(&mut with, 5, S, Said::Assigned, 7);
+    does(&mut with, 14, S, Said::Released, 7);
+    with.yields(S, 15);
+    assert_eq!(behind(with, S, 18)[0], "10-18 Behind by 2 NotKnown", "it lets others run");
+    let mut with = explainer();
     with.process(2, ProcessFacts { is_preemptable: Some(false), ..task(1) });
     with.began(X, 1);
     does(&mut with, 5, S, Said::Assigned, 7);

@@ -1,8 +1,6 @@
 //! What a kernel does, as events of the system: the reference of a simulation. A kernel says it where it
 //! changes its state. Not the lines of BTF (see `reference`).
 
-use super::causes::Span;
-
 /// What acts on a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Process {
@@ -110,9 +108,6 @@ pub enum Effect {
 pub trait Observer {
     /// Something happens on a core.
     fn effect(&mut self, core: usize, time: i64, effect: Effect);
-
-    /// A part of the record of causes is complete. There are none unless the kernel keeps one.
-    fn cause(&mut self, _: &Span) {}
 }
 
 /// Both take what happens.
@@ -120,25 +115,5 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn effect(&mut self, core: usize, time: i64, effect: Effect) {
         self.0.effect(core, time, effect);
         self.1.effect(core, time, effect);
-    }
-
-    fn cause(&mut self, span: &Span) {
-        self.0.cause(span);
-        self.1.cause(span);
-    }
-}
-
-/// It takes what happens, if it is there.
-impl<A: Observer> Observer for Option<A> {
-    fn effect(&mut self, core: usize, time: i64, effect: Effect) {
-        if let Some(observer) = self {
-            observer.effect(core, time, effect);
-        }
-    }
-
-    fn cause(&mut self, span: &Span) {
-        if let Some(observer) = self {
-            observer.cause(span);
-        }
     }
 }

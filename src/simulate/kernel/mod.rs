@@ -33,7 +33,7 @@ use self::core::{Core, Next};
 use super::model::{Model, Os};
 use super::random_numbers::RandomNumbers;
 use access::{Function, Recorder, Variable};
-use causes::{Ledger, Note};
+use causes::{Ledger, Note, Sink};
 use code::Code;
 use effect::{Effect, Observer};
 use task::Task;
@@ -108,8 +108,9 @@ pub struct Kernel<'m, R, O> {
     counts: Counts,
     recorder: R,
     observer: O,
-    /// Why instances do not run, if that is to be known.
+    /// Why instances do not run, if somebody takes that.
     ledger: Option<Ledger>,
+    causes: Option<Sink<'m>>,
 }
 
 impl<'m, R: Recorder, O: Observer> Kernel<'m, R, O> {
@@ -133,12 +134,14 @@ impl<'m, R: Recorder, O: Observer> Kernel<'m, R, O> {
             recorder,
             observer,
             ledger: None,
+            causes: None,
         }
     }
 
-    /// The same system. If it is wanted, it says why each instance does not run.
-    pub fn with_causes(mut self, is_wanted: bool) -> Self {
-        self.ledger = is_wanted.then(|| Ledger::new(self.model, self.handlers, &self.tasks));
+    /// The same system. It says why each instance does not run, if somebody takes that.
+    pub fn with_causes(mut self, sink: Option<Sink<'m>>) -> Self {
+        self.ledger = sink.is_some().then(|| Ledger::new(self.model, self.handlers, &self.tasks));
+        self.causes = sink;
         self
     }
 
@@ -293,11 +296,9 @@ impl<'m, R: Recorder, O: Observer> Kernel<'m, R, O> {
 
     /// Keeps the record of causes, if there is one.
     fn keep(&mut self, change: impl FnOnce(&mut Ledger)) {
-        if let Some(ledger) = &mut self.ledger {
+        if let (Some(ledger), Some(take)) = (&mut self.ledger, &mut self.causes) {
             change(ledger);
-            for span in ledger.take() {
-                self.observer.cause(&span);
-            }
+            ledger.take().iter().for_each(take);
         }
     }
 

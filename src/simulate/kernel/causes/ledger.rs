@@ -285,8 +285,9 @@ impl Ledger {
         if 1 << rank > ceiling {
             return Why::Scheduler;
         }
-        if !other.is_preemptable && runs_at >= rank {
-            return Why::NotPreemptable;
+        // What it has for as long as it runs comes first: without the resource, it would run all the same.
+        if runs_at >= rank {
+            return if other.is_preemptable { Why::Group } else { Why::NotPreemptable };
         }
         let reaches = |lock: &Lock| match lock {
             Lock::Resource(resource) => {
@@ -296,10 +297,7 @@ impl Ledger {
             Lock::Spinlock(_) => None,
         };
         // Only when the first one is given back, the last of them is.
-        if let Some(resource) = other.locks.iter().find_map(reaches) {
-            return Why::Ceiling(resource);
-        }
-        if runs_at >= rank { Why::Group } else { Why::Scheduler }
+        other.locks.iter().find_map(reaches).map_or(Why::Scheduler, Why::Ceiling)
     }
 
     /// Who has a lock, besides the one that asks.

@@ -10,6 +10,9 @@ pub(super) use note::{Condition, Note};
 
 use super::effect::{Lock, Process, Stimulus};
 
+/// Takes the parts of a record as they are complete.
+pub type Sink<'s> = Box<dyn FnMut(&Span) + 's>;
+
 /// An instance of a task or handler: the handlers of each core have numbers of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Instance {
@@ -44,10 +47,10 @@ pub enum Why {
     EqualPriority,
     /// Its priority is lower, but it cannot be preempted.
     NotPreemptable,
-    /// Its priority is lower, but it has this resource, whose ceiling is not.
-    Ceiling(usize),
     /// Its priority is lower, but that of its group is not.
     Group,
+    /// Its priority is lower, but it has this resource, whose ceiling is not.
+    Ceiling(usize),
     /// Nothing keeps it, but the kernel has not come to its scheduler yet.
     Scheduler,
 }

@@ -2,7 +2,7 @@
 //! one process on a core at most. Not whether explanations come to the same (see `tests/it/causes.rs`).
 
 use super::super::access::Unrecorded;
-use super::super::causes::{Cause, Instance, Setter, Span, State, Why};
+use super::super::causes::{Cause, Instance, Setter, Sink, Span, State, Why};
 use super::super::effect::{Change, Effect, Lock, Observer, Process, Stimulus};
 use super::super::{Handlers, Kernel};
 use super::{BASE, task};
@@ -27,16 +27,15 @@ impl Observer for Kept {
             _ => {}
         }
     }
-
-    fn cause(&mut self, span: &Span) {
-        self.spans.push(*span);
-    }
 }
 
 fn kept(model: &Model) -> Kept {
     let handlers = Handlers::of(model);
-    let kernel = Kernel::new(model, &handlers, Unrecorded, Kept::default()).with_causes(true);
-    kernel.run(|_| Ok::<(), ()>(())).unwrap().1
+    let mut spans = Vec::new();
+    let sink: Sink = Box::new(|span| spans.push(*span));
+    let kernel = Kernel::new(model, &handlers, Unrecorded, Kept::default()).with_causes(Some(sink));
+    let kept = kernel.run(|_| Ok::<(), ()>(())).unwrap().1;
+    Kept { spans, ..kept }
 }
 
 /// The causes of an instance of a task: from when to when in µs, and why.
