@@ -18,7 +18,7 @@
 -- column: by_process text Who has the core, holds the semaphore, or sets the event at last; NULL if that is not known.
 -- column: by_type text Type of that: T, I or STI; NULL if a task and a stimulus have that name.
 -- column: by_instance integer Instance of that.
--- column: reason text Why the other one has the core: `isr`, `higher_priority`, `equal_priority`, `previous_instance` (an earlier instance of the same process is not finished), `holds` (a lower priority, and it holds a semaphore), `not_preemptable` (a lower priority, and it is not preemptable). NULL: nothing known says why.
+-- column: reason text Why the other one has the core: `isr`, `higher_priority`, `equal_priority`, `previous_instance` (an earlier instance of the same process is not finished), `not_preemptable` (a lower priority, and it is not preemptable), `holds` (a lower priority, and it holds a semaphore that it gives back before this instance gets the core). NULL: nothing known says why.
 -- column: held text The semaphore that the other one holds, of the reason `holds`.
 -- column: object text Semaphore or event that it waits or polls for.
 -- column: holder_state text What the holder of the semaphore does meanwhile.

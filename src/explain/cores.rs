@@ -87,6 +87,13 @@ impl Gaps {
         self.after_any(begin).first().is_some_and(|gap| gap.begin < end)
     }
 
+    /// The end of the last gap of any core that begins before `time`.
+    pub fn last_any_before(&self, time: i64) -> i64 {
+        let count = self.any.partition_point(|gap| gap.begin < time);
+        let last = count.checked_sub(1).and_then(|n| self.any.get(n));
+        last.map_or(i64::MIN, |gap| gap.end)
+    }
+
     /// The spans in which there is a gap of any core, that end after `time`.
     pub fn after_any(&self, time: i64) -> &[Span] {
         after(&self.any, time)

@@ -37,13 +37,25 @@ struct Run {
     last: i64,
 }
 
+/// An instance held an object from one time to another, at which it was given back.
+#[derive(Debug, Clone, Copy)]
+struct Given {
+    object: Object,
+    since: i64,
+    at: i64,
+    /// When it took something, waited or ended next; giving back is not meant.
+    next_act: i64,
+}
+
 /// What is known of an instance that holds something.
 #[derive(Debug, Default)]
 pub(super) struct Holder {
     /// In the order in which it got them.
     holds: Vec<Hold<Object>>,
-    /// What it got last and still holds.
-    changes: Changes<Option<Hold<Object>>>,
+    /// What was given back, in that order.
+    given: VecDeque<Given>,
+    /// When it got or gave something last, or ended.
+    changed_at: i64,
     spans: VecDeque<StateSpan>,
     /// Spans in which a gap may hide what it did.
     unseen: VecDeque<Span>,
@@ -88,9 +100,9 @@ fn drop_before<T>(changes: &mut Changes<T>, horizon: i64) {
     changes.drain(..passed.saturating_sub(1));
 }
 
-fn take<T: PartialEq>(holds: &mut Vec<Hold<T>>, what: &T) -> bool {
+fn take<T: PartialEq>(holds: &mut Vec<Hold<T>>, what: &T) -> Option<Hold<T>> {
     let place = holds.iter().rposition(|(held, _)| held == what);
-    place.map(|place| holds.remove(place)).is_some()
+    place.map(|place| holds.remove(place))
 }
 
 fn give<T: PartialEq>(holds: &mut Vec<Hold<T>>, what: T, time: i64) {
@@ -123,22 +135,30 @@ impl Locks {
             ..Holder::default()
         });
         give(&mut holder.holds, object, time);
+        holder.goes_on(time);
         holder.acts(time, gaps);
+    }
+
+    /// An instance that holds or held something asks for an OS event, or lets others run: it has not lost its
+    /// core.
+    pub fn goes_on(&mut self, actor: Actor, time: i64) {
+        if let Some(holder) = self.holders.get_mut(&actor) {
+            holder.goes_on(time);
+        }
     }
 
     /// An object is given back. By somebody who does not hold it, it is a signal: then it is not known who
     /// holds it.
     pub fn released(&mut self, object: Object, actor: Option<Actor>, time: i64, gaps: &Gaps) {
         if let Some(holder) = actor.and_then(|actor| self.holders.get_mut(&actor)) {
-            take(&mut holder.holds, &object);
+            holder.gives(object, time);
             holder.acts(time, gaps);
         }
         let Some(lock) = self.locks.get_mut(object) else { return };
-        if actor.is_none_or(|actor| !take(&mut lock.holds, &actor)) {
+        if actor.is_none_or(|actor| take(&mut lock.holds, &actor).is_none()) {
             for (actor, _) in lock.holds.drain(..) {
                 if let Some(holder) = self.holders.get_mut(&actor) {
-                    take(&mut holder.holds, &object);
-                    holder.note(time);
+                    holder.gives(object, time);
                 }
             }
         }
@@ -149,13 +169,14 @@ impl Locks {
     pub fn ended(&mut self, actor: Actor, time: i64) -> Vec<Held> {
         let Some(holder) = self.holders.get_mut(&actor) else { return Vec::new() };
         holder.is_over = true;
+        holder.goes_on(time);
         for (object, _) in std::mem::take(&mut holder.holds) {
             if let Some(lock) = self.locks.get_mut(object) {
                 take(&mut lock.holds, &actor);
                 lock.note(time);
             }
         }
-        holder.note(time);
+        holder.changed_at = time;
         std::mem::take(&mut holder.held)
     }
 
@@ -197,32 +218,42 @@ impl Locks {
             drop_before(&mut lock.changes, horizon);
         }
         self.holders.retain(|_, holder| {
-            drop_before(&mut holder.changes, horizon);
+            let given = holder.given.partition_point(|given| given.at <= horizon);
+            holder.given.drain(..given);
             let spans = holder.spans.partition_point(|span| span.end <= horizon);
             holder.spans.drain(..spans);
             // The last one still says that what was taken before it may have been given back.
             let unseen = holder.unseen.partition_point(|span| span.end <= horizon);
             holder.unseen.drain(..unseen.saturating_sub(1));
             holder.held.retain(&is_open);
-            let is_asked = holder.changes.back().is_some_and(|(at, _)| *at > horizon);
-            !holder.holds.is_empty() || !holder.held.is_empty() || is_asked
+            !holder.holds.is_empty() || !holder.held.is_empty() || holder.changed_at > horizon
         });
     }
 
     /// How many spans are kept.
     #[cfg(test)]
     pub fn spans(&self) -> usize {
-        self.holders.values().map(|holder| holder.spans.len() + holder.changes.len()).sum()
+        self.holders.values().map(|holder| holder.spans.len() + holder.given.len()).sum()
     }
 }
 
 impl Holder {
-    fn note(&mut self, time: i64) {
-        note(&mut self.changes, time, self.holds.last().copied());
+    /// It gives something back, if it has it, or somebody else does.
+    fn gives(&mut self, object: Object, time: i64) {
+        if let Some((_, since)) = take(&mut self.holds, &object) {
+            self.given.push_back(Given { object, since, at: time, next_act: i64::MAX });
+        }
+        self.changed_at = time;
+    }
+
+    fn goes_on(&mut self, time: i64) {
+        if let Some(last) = self.given.back_mut() {
+            last.next_act = last.next_act.min(time);
+        }
     }
 
     fn acts(&mut self, time: i64, gaps: &Gaps) {
-        self.note(time);
+        self.changed_at = time;
         let is_new = self.run.last <= self.known_until;
         let since = if is_new { self.known_until } else { self.run.last };
         if gaps.is_any(since, time) {
@@ -285,14 +316,20 @@ impl Holder {
         }
     }
 
-    /// What it holds at `time`, in a span that is known: the object that it got last, and until when.
-    pub fn held_at(&self, time: i64) -> (Option<Hold<Object>>, i64) {
-        let (hold, until) = at(&self.changes, time);
-        match hold.map(|(_, since)| self.seen_until(since)) {
-            Some(seen) if seen <= time => (None, until),
-            Some(seen) => (hold, until.min(seen)),
-            None => (None, until),
-        }
+    /// What it gives back last until `until`, and when in `[begin, end)` it holds that, unless it acts once
+    /// more after that: then it has not lost its core by giving something back. What a gap may have hidden is
+    /// left out.
+    pub fn gives_back(
+        &self,
+        (begin, end): (i64, i64),
+        until: i64,
+        gaps: &Gaps,
+    ) -> Option<(Object, i64, i64)> {
+        let last = self.given.partition_point(|given| given.at <= until).checked_sub(1)?;
+        let given = self.given.get(last).filter(|given| given.next_act > until)?;
+        let seen_from = gaps.last_any_before(given.at).max(begin);
+        let (from, to) = (given.since.max(seen_from), given.at.min(end));
+        (from < to && self.seen_until(given.since) >= given.at).then_some((given.object, from, to))
     }
 
     /// Until when no gap hides that it gave back what it got at `since`, as far as its spans are known.

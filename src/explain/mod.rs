@@ -14,8 +14,9 @@
 //! that goes on behind the termination has come: the explanation comes then. It comes without it when very
 //! many inputs have come, so that a process that never leaves its core does not keep everything.
 //!
-//! The time is linear in the number of inputs and parts, but for logarithms. The memory is bounded by what
-//! happens in the longest uncut span of a wanted instance, and by the parts of open ones.
+//! The time is linear in the number of inputs and parts, but for logarithms, and for runnables in which an
+//! instance polls: each time, they are looked at again. The memory is bounded by what happens in the longest
+//! uncut span of a wanted instance, or while it keeps its core, and by the parts of open ones.
 
 mod cores;
 mod holders;
@@ -162,6 +163,7 @@ impl Explainer {
         let Some(object) = object else { return };
         match (said, actor) {
             (Said::SetEvent, _) => return self.sets(owner, object, source),
+            (Said::WaitEvent, Some(actor)) => self.locks.goes_on(actor, time),
             (Said::Assigned, Some(actor)) => self.locks.assigned(object, actor, time, &self.gaps),
             (Said::Released, _) => self.locks.released(object, actor, time, &self.gaps),
             _ => {}
@@ -179,6 +181,12 @@ impl Explainer {
             }
             Said::SetEvent | Said::Activate => {}
         }
+    }
+
+    /// An instance lets others run on purpose: what it has given back before has not made it lose its core.
+    pub fn yields(&mut self, actor: Actor, time: i64) {
+        self.comes(time);
+        self.locks.goes_on(actor, time);
     }
 
     /// An instance terminates, wanted or not: `[begin, end)` is its response, from its activation, or from

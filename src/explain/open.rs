@@ -4,6 +4,7 @@ use super::runnables::Nest;
 use super::split::{Cutter, Known, Need, Own, add, unknown};
 use super::types::{Actor, Core, Explained, Part, RunnableSpan, Source, State, StateSpan};
 use super::waits::Waits;
+use std::borrow::Cow;
 
 /// As many spans wait for the end of their instance; more are cut before, so that what is kept about other
 /// instances is bounded by the spans of this one, not by its response.
@@ -79,13 +80,24 @@ impl Open {
     /// Cuts the spans that end before `before`, in order, until something has to come first. Returns that,
     /// and until when.
     pub fn cut(&mut self, known: Known, nest: &mut Nest, before: i64) -> Result<(), (Need, i64)> {
-        let mut cutter = Cutter { known, actor: self.actor, parts: &mut self.parts };
+        let mut cutter = Cutter { known, actor: self.actor, parts: &mut self.parts, until: i64::MAX };
         let (mut count, mut used) = (0, 0);
+        let mut kept = None;
         let mut done = Ok(());
         while let Some(own) = self.todo.get(count).copied().filter(|own| own.end < before) {
             let next = || self.todo.get(count + 1).filter(|_| own.state == State::Active)?.core;
             let is_last = count + 1 == self.todo.len();
             if own.core.is_none() && own.state == State::Active && is_last && self.ended.is_none() {
+                break;
+            }
+            let last = match kept {
+                Some(last) if last >= count => last,
+                _ => count + keeps_core(self.todo.get(count..).unwrap_or_default()),
+            };
+            kept = Some(last);
+            // The runnables that it is in come when they end.
+            let until = self.todo.get(last).map_or(own.end, |last| last.end);
+            if last > count && last + 1 == self.todo.len() && self.ended.is_none() {
                 break;
             }
             let core = own.core.or_else(next).or(self.last_core);
@@ -95,8 +107,14 @@ impl Open {
             let rest = self.runnables.get(used..).unwrap_or_default();
             // Only few end in one span: no binary search over all.
             let mine = rest.iter().take_while(|span| span.end <= own.end).count();
+            let (ended, open) = rest.split_at(mine);
+            let go_on = open.iter().take_while(|span| span.end <= until);
+            let runnables: Cow<[RunnableSpan]> = match last > count && own.state == State::Running {
+                true => ended.iter().chain(go_on.filter(|span| span.begin < own.end)).copied().collect(),
+                false => Cow::Borrowed(ended),
+            };
             if own.begin < own.end
-                && let Err(need) = cutter.cut(&own, rest.get(..mine).unwrap_or_default(), nest)
+                && let Err(need) = cutter.cut(&own, &runnables, nest)
             {
                 done = Err((need, own.end));
                 break;
@@ -123,6 +141,17 @@ impl Open {
         }
         Explained { actor: self.actor, begin, end, activated_by: self.activated_by, parts }
     }
+}
+
+/// How many spans follow the first one in which an instance still has its core: a runnable can go on in all
+/// of them.
+fn keeps_core(spans: &[Own]) -> usize {
+    let has_core = |own: &Own| matches!(own.state, State::Running | State::Polling);
+    let goes_on = |pair: &&[Own]| match pair {
+        [own, next] => has_core(own) && has_core(next) && own.end == next.begin,
+        _ => false,
+    };
+    spans.windows(2).take_while(goes_on).count()
 }
 
 /// Parts without hole between them, as parts of `[begin, end)`.

@@ -56,6 +56,8 @@ pub(super) struct Cutter<'a> {
     pub known: Known<'a>,
     pub actor: Actor,
     pub parts: &'a mut Vec<Part>,
+    /// The end of the span that is cut: if it could run until then, it gets a core there.
+    pub until: i64,
 }
 
 /// A part of which nothing is known yet.
@@ -95,6 +97,7 @@ impl Cutter<'_> {
     /// Cuts a span of the instance; `runnables` are those of its that ended up to the end of the span. If
     /// something has to come first, no part is added.
     pub fn cut(&mut self, own: &Own, runnables: &[RunnableSpan], nest: &mut Nest) -> Result<(), Need> {
+        self.until = own.end;
         let count = self.parts.len();
         let last = self.parts.last().copied();
         let part = Part { core: own.core, state: Some(own.state), ..unknown(own.begin, own.end) };
@@ -269,23 +272,24 @@ impl Cutter<'_> {
         add(self.parts, Part { begin: until, reason: Some(reason), ..part });
     }
 
-    /// Somebody of lower priority runs: what it holds may be why.
+    /// Somebody of lower priority runs. If it is not preemptable, that is why, whatever it holds. Else it is
+    /// what it gives back last before the instance gets the core: what it still holds then did not keep the
+    /// instance from running, nor did that after which it went on.
     fn lower(&mut self, part: Part, runner: Actor, mine: ProcessFacts, other: ProcessFacts, earlier: i64) {
-        let else_reason = if other.is_preemptable == Some(false) && !mine.is_isr {
-            Reason::LowerPriorityNotPreemptable
-        } else {
-            Reason::NotKnown
-        };
-        let locks = self.known.locks;
-        let Some(holder) = locks.holder(runner) else { return self.because(part, else_reason, earlier) };
-        let mut now = part.begin;
-        while now < part.end {
-            let (hold, until) = holder.held_at(now);
-            let until = until.min(part.end);
-            let reason = hold.map_or(else_reason, |(object, _)| Reason::LowerPriorityHolds(object));
-            self.because(Part { begin: now, end: until, ..part }, reason, earlier);
-            now = until;
+        if other.is_preemptable == Some(false) && !mine.is_isr {
+            return self.because(part, Reason::LowerPriorityNotPreemptable, earlier);
         }
+        let locks = self.known.locks;
+        let Some(holder) = locks.holder(runner) else { return self.because(part, Reason::NotKnown, earlier) };
+        let mut now = part.begin;
+        if let Some((object, begin, end)) =
+            holder.gives_back((part.begin, part.end), self.until, self.known.gaps)
+        {
+            self.because(Part { begin: now, end: begin, ..part }, Reason::NotKnown, earlier);
+            self.because(Part { begin, end, ..part }, Reason::LowerPriorityHolds(object), earlier);
+            now = end;
+        }
+        self.because(Part { begin: now, ..part }, Reason::NotKnown, earlier);
     }
 }
 

@@ -156,7 +156,8 @@ pub enum Reason {
     EqualPriority,
     /// An earlier instance of the process that waits is not finished.
     PreviousInstance,
-    /// Its priority is lower, and it holds this semaphore now, the one that it got last.
+    /// Its priority is lower, it is preemptable or may be so, and it holds this semaphore. It is the last
+    /// that it gives back before the other one gets the core, and it does nothing more in between.
     LowerPriorityHolds(Object),
     /// Its priority is lower, and it is not preemptable.
     LowerPriorityNotPreemptable,

@@ -33,7 +33,7 @@ fn simulated(model: &Model) -> String {
         Some("reference.btf") => Ok(output.clone()),
         _ => Ok(Output::default()),
     };
-    simulate::simulate(model, &simulate::ProbeOptions::default(), open, |_| Ok(())).unwrap();
+    simulate::simulate(model, &simulate::ProbeOptions::default(), false, open, |_| Ok(())).unwrap();
     String::from_utf8(output.0.borrow().clone()).unwrap()
 }
 

@@ -3,6 +3,7 @@
 //! neither the kernel nor the reference shares anything with the mapper. Knows no folders: the caller
 //! opens the outputs.
 
+mod causes;
 pub mod kernel;
 pub mod model;
 mod probe;
@@ -15,7 +16,9 @@ pub use model::Model;
 pub use probe::{ProbeOptions, Recorded, Shape, TracedOs};
 
 use crate::error::{Error, Result};
+use causes::Causes;
 use kernel::access::Unrecorded;
+use kernel::causes::{Sink, Span};
 use kernel::{Handlers, Kernel};
 use probe::{Exports, Hooks, Probe};
 use reference::Reference;
@@ -35,7 +38,8 @@ pub struct Simulated {
 
 /// Runs a checked model to its end. `open` opens the outputs by their names: `model.toml`,
 /// `reference.btf`, and the files of `recording/`, which are like `options` says. `go_on` is asked now and
-/// then, with the simulated time in ns, and may end the run.
+/// then, with the simulated time in ns, and may end the run. With `causes`, the kernels keep a record of why
+/// each instance does not run: `causes.csv`.
 ///
 /// # Errors
 /// Those of [`ProbeOptions::check`], `open` and `go_on`, and [`crate::error::ErrorKind::Io`] when an output
@@ -43,6 +47,7 @@ pub struct Simulated {
 pub fn simulate<W: Write>(
     model: &Model,
     options: &ProbeOptions,
+    causes: bool,
     mut open: impl FnMut(&Path) -> Result<W>,
     go_on: impl FnMut(i64) -> Result<()>,
 ) -> Result<Simulated> {
@@ -58,6 +63,8 @@ pub fn simulate<W: Write>(
     };
     text("model.toml", &model.to_toml(), &mut open)?;
     let reference = Reference::new(open(Path::new("reference.btf"))?, model, &handlers);
+    let record = causes.then(|| open(Path::new("causes.csv"))).transpose()?;
+    let mut record = record.map(|out| Causes::new(out, model, &handlers));
     // What happens at one instant has no order in a recording.
     let has_recording = model.os.access > 0;
     let mut exports = Vec::new();
@@ -72,16 +79,19 @@ pub fn simulate<W: Write>(
             exports.push(Exports { data, functions });
         }
     }
+    let sink = record.as_mut().map(|record| Box::new(|span: &Span| record.write(span)) as Sink);
     let (recorded, reference, counts) = if options.os.has_hooks() {
         let observers = (reference, Hooks::new(model, options, exports));
-        let (_, (reference, hooks), counts) =
-            Kernel::new(model, &handlers, Unrecorded, observers).run(go_on)?;
+        let kernel = Kernel::new(model, &handlers, Unrecorded, observers).with_causes(sink);
+        let (_, (reference, hooks), counts) = kernel.run(go_on)?;
         (hooks.finish(), reference, counts)
     } else {
         let probe = Probe::new(model, &handlers, options, exports);
-        let (probe, reference, counts) = Kernel::new(model, &handlers, probe, reference).run(go_on)?;
+        let kernel = Kernel::new(model, &handlers, probe, reference).with_causes(sink);
+        let (probe, reference, counts) = kernel.run(go_on)?;
         (probe.finish(), reference, counts)
     };
+    record.map_or(Ok(()), Causes::finish).map_err(failed("causes.csv"))?;
     let recorded = recorded.map_err(failed("recording"))?;
     let events = reference.finish().map_err(failed("reference.btf"))?;
     Ok(Simulated { recorded: has_recording.then_some(recorded), events, counts })

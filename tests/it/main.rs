@@ -18,6 +18,7 @@ mod archive;
 mod bad_input;
 mod bound;
 mod btf;
+mod causes;
 mod chains;
 mod cli;
 mod conform;

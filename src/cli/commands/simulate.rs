@@ -31,6 +31,7 @@ const BUFFER: usize = 1 << 18;
   btfdb simulate --random 42 --cores 4 -o random
   btfdb simulate --random waters -o waters
   btfdb simulate engine.toml -o engine --os osek
+  btfdb simulate engine.toml -o explained --causes
   btfdb simulate engine.toml -o lossy --overflows 3 --begin 100ms
   btfdb ingest engine.db engine/recording
   btfdb compare engine/reference.btf engine.db
@@ -61,6 +62,10 @@ pub struct SimulateArgs {
     /// Replace the folder if an earlier simulation wrote it.
     #[arg(long)]
     pub force: bool,
+    /// Also write `causes.csv`: what each instance does from its activation to its end, and why it does not
+    /// run, as the kernels decide it.
+    #[arg(long)]
+    pub causes: bool,
     /// What the recording is like.
     #[command(flatten)]
     pub probe: ProbeArgs,
@@ -161,6 +166,7 @@ pub(super) fn run(args: &SimulateArgs, ui: &Ui) -> Result<u8> {
         let simulated = simulate(
             &model,
             &probe,
+            args.causes,
             |name| folder.create(name),
             |now| {
                 control.advance(now.saturating_sub(before).max(0).unsigned_abs(), 0);

@@ -15,6 +15,16 @@ pub struct Naive<'a> {
     gaps: Vec<Vec<bool>>,
     /// Per object and tick, in the order of the assignments.
     holds: HashMap<u32, Vec<Holds>>,
+    given: Vec<Given>,
+}
+
+/// Somebody gave an object back, with the number of that event.
+struct Given {
+    actor: Actor,
+    object: u32,
+    since: usize,
+    at: usize,
+    event: usize,
 }
 
 impl Inst {
@@ -28,6 +38,11 @@ impl Inst {
             self.is_wanted || end == 0 || end == self.begin || self.seen(end - 1).is_some()
         })
     }
+}
+
+/// Somebody gave an object back, or it was taken from all of these.
+fn gave(given: &mut Vec<Given>, object: u32, gives: Holds, (at, event): (usize, usize)) {
+    given.extend(gives.into_iter().map(|(actor, since)| Given { actor, object, since, at, event }));
 }
 
 impl<'a> Naive<'a> {
@@ -52,15 +67,15 @@ impl<'a> Naive<'a> {
         }
         let by_actor: HashMap<Actor, &Inst> = system.insts.iter().map(|inst| (inst.actor, inst)).collect();
         let mut at = vec![vec![]; length];
-        for (_, event) in &system.events {
-            at[event.time as usize].push(event);
+        for (n, (_, event)) in system.events.iter().enumerate() {
+            at[event.time as usize].push((n, event));
         }
-        let mut holds = HashMap::new();
+        let (mut holds, mut given) = (HashMap::new(), vec![]);
         for object in 0..4 {
             let mut now: Holds = vec![];
             let mut all = vec![];
             for (time, events) in at.iter().enumerate() {
-                for event in events.iter().filter(|event| event.object == Some(object)) {
+                for (n, event) in events.iter().filter(|(_, event)| event.object == Some(object)) {
                     let Some(Source::Process(actor)) = event.source else { continue };
                     match event.said {
                         Said::Assigned => {
@@ -68,9 +83,12 @@ impl<'a> Naive<'a> {
                             now.push((actor, time));
                         }
                         Said::Released if now.iter().any(|(other, _)| *other == actor) => {
-                            now.retain(|(other, _)| *other != actor);
+                            let (gives, rest): (Holds, Holds) =
+                                now.iter().copied().partition(|(other, _)| *other == actor);
+                            now = rest;
+                            gave(&mut given, object, gives, (time, *n));
                         }
-                        Said::Released => now.clear(),
+                        Said::Released => gave(&mut given, object, std::mem::take(&mut now), (time, *n)),
                         _ => {}
                     }
                 }
@@ -82,7 +100,34 @@ impl<'a> Naive<'a> {
             }
             holds.insert(object, all);
         }
-        Self { system, by_actor, occupants, gaps, holds }
+        Self { system, by_actor, occupants, gaps, holds, given }
+    }
+
+    /// When an instance is no longer as it is at a time.
+    fn end_of_span(&self, inst: &Inst, time: usize) -> usize {
+        let of = |time: usize| inst.ticks[time].as_ref().map(|tick| (tick.state, tick.core, tick.wait));
+        (time..self.system.length).find(|next| of(*next) != of(time)).unwrap_or(self.system.length)
+    }
+
+    /// What a task of lower priority has, and gives back before the instance gets the core.
+    fn in_the_way(&self, inst: &Inst, runner: Actor, time: usize) -> Option<u32> {
+        let until = self.end_of_span(inst, time);
+        let gave = self.given.iter().filter(|given| given.actor == runner && given.at <= until);
+        let given = gave.max_by_key(|given| given.event)?;
+        let other = self.by_actor[&runner];
+        let ends = other.is_end_shown() && other.end.is_some_and(|end| end <= until);
+        let goes_on = self.system.events.iter().enumerate().any(|(n, (_, event))| {
+            n > given.event
+                && event.source == Some(Source::Process(runner))
+                && matches!(event.said, Said::Assigned | Said::WaitEvent)
+                && event.time <= until as i64
+        });
+        let fits = (given.since..given.at).contains(&time)
+            && !ends
+            && !goes_on
+            && self.is_visible(runner, given.since, time)
+            && !(time..given.at).any(|time| self.is_any_gap(time));
+        fits.then_some(given.object)
     }
 
     pub fn tick(&self, inst: &Inst, time: usize) -> Part {
@@ -230,17 +275,11 @@ impl<'a> Naive<'a> {
             Reason::PreviousInstance
         } else if other.is_isr {
             Reason::Isr
+        } else if lower && other.is_preemptable == Some(false) && !mine.is_isr {
+            Reason::LowerPriorityNotPreemptable
         } else if lower {
-            let held = self.holds.iter().filter_map(|(object, holds)| {
-                let (_, since) = holds[time].iter().find(|(actor, _)| *actor == runner)?;
-                self.is_visible(runner, *since, time).then_some((*since, *object))
-            });
-            // Of one instant, the nested locks have larger numbers.
-            match held.max() {
-                Some((_, object)) => Reason::LowerPriorityHolds(object),
-                None if other.is_preemptable == Some(false) && !mine.is_isr => {
-                    Reason::LowerPriorityNotPreemptable
-                }
+            match self.in_the_way(inst, runner, time) {
+                Some(object) => Reason::LowerPriorityHolds(object),
                 None => earlier.unwrap_or(Reason::NotKnown),
             }
         } else {

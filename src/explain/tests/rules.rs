@@ -106,6 +106,63 @@ fn a_lower_task_is_blamed_for_what_it_holds_now() {
 }
 
 #[test]
+fn what_a_lower_task_still_holds_or_gave_back_before_it_went_on_is_no_reason() {
+    let blamed = |events: &[(i64, Said, u32)]| {
+        let mut with = explainer();
+        with.began(X, 1);
+        events.iter().for_each(|(time, said, object)| does(&mut with, *time, S, *said, *object));
+        behind(with, S, 18)
+    };
+    let nested = [(5, Said::Assigned, 7), (6, Said::Assigned, 8), (9, Said::Released, 8)];
+    assert_eq!(blamed(&nested)[0], "10-18 Behind by 2 NotKnown", "it holds 7 when X runs");
+    let both = [(5, Said::Assigned, 7), (12, Said::Assigned, 8), (14, Said::Released, 8)];
+    let both = [&both[..], &[(17, Said::Released, 7)]].concat();
+    let found = blamed(&both);
+    assert_eq!(found[..2], ["10-17 Behind by 2 LowerPriorityHolds(7)", "17-18 Behind by 2 NotKnown"]);
+    let goes_on = [(5, Said::Assigned, 7), (14, Said::Released, 7), (16, Said::WaitEvent, 9)];
+    assert_eq!(blamed(&goes_on)[0], "10-18 Behind by 2 NotKnown", "it waits, and has not lost its core");
+    let mut with = explainer();
+    with.began(X, 1);
+    does(&mut with, 5, S, Said::Assigned, 7);
+    does(&mut with, 14, S, Said::Released, 7);
+    with.yields(S, 15);
+    assert_eq!(behind(with, S, 18)[0], "10-18 Behind by 2 NotKnown", "it lets others run");
+    let mut with = explainer();
+    with.process(2, ProcessFacts { is_preemptable: Some(false), ..task(1) });
+    with.began(X, 1);
+    does(&mut with, 5, S, Said::Assigned, 7);
+    does(&mut with, 18, S, Said::Released, 7);
+    assert_eq!(behind(with, S, 18)[0], "10-18 Behind by 2 LowerPriorityNotPreemptable");
+}
+
+/// A runnable that polls goes on in the trace, so that it comes when it ends.
+#[test]
+fn a_runnable_is_known_before_and_after_it_polls() {
+    let mut with = explainer();
+    with.began(X, 0);
+    for n in 0..40 {
+        let at = 10 * n;
+        does(&mut with, at + 2, X, Said::Request, 7);
+        state(&mut with, X, 0, State::Running, at, at + 2);
+        state(&mut with, X, 0, State::Polling, at + 2, at + 4);
+        does(&mut with, at + 4, X, Said::Assigned, 7);
+        does(&mut with, at + 5, X, Said::Released, 7);
+        state(&mut with, X, 0, State::Running, at + 4, at + 10);
+        // One for all polls of its time, and one inside of it.
+        with.runnable(RunnableSpan { actor: X, runnable: 3, depth: 1, begin: at + 1, end: at + 6 });
+        if n == 39 {
+            with.runnable(RunnableSpan { actor: X, runnable: 2, depth: 0, begin: 0, end: at + 10 });
+        }
+    }
+    with.ended(X, 0, 400);
+    let found = only(&with.take());
+    let first = ["0-1 Executes runnable 2", "1-2 Executes runnable 3", "2-4 Lock object 7"];
+    assert_eq!(found[..3], first);
+    assert_eq!(found[3..5], ["4-6 Executes runnable 3", "6-11 Executes runnable 2"]);
+    assert_eq!(found.len(), 40 * 4 + 1);
+}
+
+#[test]
 fn a_gap_hides_who_has_the_core_until_the_next_span() {
     let mut with = explainer();
     with.gap(Some(0), 12, 14);

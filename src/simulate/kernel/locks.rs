@@ -18,6 +18,16 @@ pub struct Asks {
 }
 
 impl Asks {
+    /// What it polls for, or parks.
+    pub fn lock(&self) -> Option<Lock> {
+        self.polling
+    }
+
+    /// Whether it lost its core while it polled.
+    pub fn is_parked(&self) -> bool {
+        self.parks
+    }
+
     /// Whether it polls.
     pub fn polls(&self) -> bool {
         self.polling.is_some()
@@ -156,7 +166,10 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
                 asks.polling.take().is_some()
             });
             let effect = Effect::Lock { by: process, lock, waited, polls, others };
-            self.observer.effect(core, time, effect);
+            self.happens(core, time, effect);
+            if let Some(note) = self.note_asks(process) {
+                self.keep(|ledger| ledger.note(core, time, note));
+            }
         }
         let variable = Variable::Spinlock(word as u32);
         self.recorder.data(core, time, variable, false, 0);
@@ -177,10 +190,10 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         asks.polling = Some(lock);
         let Some(waiters) = self.locks.waiters.get_mut(place) else { return };
         if waiters.contains(&process) {
-            self.observer.effect(core, time, Effect::Change(process, Change::Poll));
+            self.happens(core, time, Effect::Change(process, Change::Poll));
         } else {
             waiters.push(process);
-            self.observer.effect(core, time, Effect::AskInVain(process, lock));
+            self.happens(core, time, Effect::AskInVain(process, lock));
         }
     }
 
@@ -194,13 +207,13 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
             let place = self.locks.place(lock);
             let owner = self.locks.owners.get_mut(place).and_then(Option::take).unwrap_or(Process::Nobody);
             let waiters = self.locks.waiters.get(place).cloned().unwrap_or_default();
-            self.observer.effect(core, time, Effect::Unlock(owner, lock, !waiters.is_empty()));
+            self.happens(core, time, Effect::Unlock(owner, lock, !waiters.is_empty()));
             for waiter in waiters {
                 let of_core = self.core_of(waiter);
                 let Some(asks) = self.asks(of_core, waiter) else { continue };
                 if std::mem::take(&mut asks.parks) {
                     asks.polling = None;
-                    self.observer.effect(of_core, time, Effect::Change(waiter, Change::ReleaseParking));
+                    self.happens(of_core, time, Effect::Change(waiter, Change::ReleaseParking));
                 }
             }
         }

@@ -5,6 +5,7 @@
 
 pub mod access;
 mod boot;
+pub mod causes;
 mod code;
 mod core;
 mod counter;
@@ -32,6 +33,7 @@ use self::core::{Core, Next};
 use super::model::{Model, Os};
 use super::random_numbers::RandomNumbers;
 use access::{Function, Recorder, Variable};
+use causes::{Ledger, Note, Sink};
 use code::Code;
 use effect::{Effect, Observer};
 use task::Task;
@@ -51,7 +53,7 @@ enum Op {
     /// Time in which nothing is recorded.
     Pause(i64),
     /// What the next access does to the system; takes no time.
-    Effect(Effect),
+    Effect(Effect, Option<Note>),
     /// What depends on other cores, and is decided when it happens.
     Decide(Decision),
 }
@@ -106,6 +108,9 @@ pub struct Kernel<'m, R, O> {
     counts: Counts,
     recorder: R,
     observer: O,
+    /// Why instances do not run, if somebody takes that.
+    ledger: Option<Ledger>,
+    causes: Option<Sink<'m>>,
 }
 
 impl<'m, R: Recorder, O: Observer> Kernel<'m, R, O> {
@@ -128,7 +133,16 @@ impl<'m, R: Recorder, O: Observer> Kernel<'m, R, O> {
             counts: Counts::default(),
             recorder,
             observer,
+            ledger: None,
+            causes: None,
         }
+    }
+
+    /// The same system. It says why each instance does not run, if somebody takes that.
+    pub fn with_causes(mut self, sink: Option<Sink<'m>>) -> Self {
+        self.ledger = sink.is_some().then(|| Ledger::new(self.model, self.handlers, &self.tasks));
+        self.causes = sink;
+        self
     }
 
     /// Runs until the end of the model. `go_on` is asked now and then, with the time; an error ends the
@@ -178,6 +192,9 @@ impl<'m, R: Recorder, O: Observer> Kernel<'m, R, O> {
         match core.ops.pop_front() {
             Some(Op::Data { variable, write, value }) => {
                 self.recorder.data(number, time, variable, write, value);
+                if write && variable == Variable::Ceiling {
+                    self.keep(|ledger| ledger.ceiling(number, time, value));
+                }
                 self.pass(number, access);
             }
             Some(Op::Function(function, entry)) => {
@@ -185,7 +202,12 @@ impl<'m, R: Recorder, O: Observer> Kernel<'m, R, O> {
                 self.pass(number, access);
             }
             Some(Op::Pause(length)) => self.pass(number, length),
-            Some(Op::Effect(effect)) => self.observer.effect(number, time, effect),
+            Some(Op::Effect(effect, note)) => {
+                self.observer.effect(number, time, effect);
+                if let Some(note) = note {
+                    self.keep(|ledger| ledger.note(number, time, note));
+                }
+            }
             Some(Op::Decide(decision)) => self.decide(number, decision),
             None => self.go_on(number),
         }
@@ -260,7 +282,24 @@ impl<'m, R: Recorder, O: Observer> Kernel<'m, R, O> {
     }
 
     fn effect(&mut self, core: usize, effect: Effect) {
-        self.op(core, Op::Effect(effect));
+        let note = self.note(core, effect);
+        self.op(core, Op::Effect(effect, note));
+    }
+
+    /// An effect that is decided when it happens.
+    fn happens(&mut self, core: usize, time: i64, effect: Effect) {
+        self.observer.effect(core, time, effect);
+        if let Some(note) = self.note(core, effect) {
+            self.keep(|ledger| ledger.note(core, time, note));
+        }
+    }
+
+    /// Keeps the record of causes, if there is one.
+    fn keep(&mut self, change: impl FnOnce(&mut Ledger)) {
+        if let (Some(ledger), Some(take)) = (&mut self.ledger, &mut self.causes) {
+            change(ledger);
+            ledger.take().iter().for_each(take);
+        }
     }
 
     fn pause(&mut self, core: usize, time: i64) {

@@ -45,6 +45,11 @@ impl<'m> Program<'m> {
         self.enter(block, None, 0);
     }
 
+    /// The innermost runnable that it is in.
+    pub fn runnable(&self) -> Option<usize> {
+        self.levels.iter().rev().find_map(|level| level.runnable)
+    }
+
     fn enter(&mut self, block: Block<'m>, runnable: Option<usize>, again: u32) {
         self.levels.push(Level { block, next: 0, runnable, again });
     }

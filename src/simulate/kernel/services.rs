@@ -310,7 +310,9 @@ impl<R: Recorder, O: Observer> Kernel<'_, R, O> {
         self.write(core, Variable::EventActive(id), active | mask);
         self.read(core, Variable::EventWaitMask(id), wait_mask);
         if released {
-            self.effect(core, Effect::Change(Process::Task(task), Change::Release));
+            let event = self.events_of(mask & wait_mask, task).first().copied();
+            let note = self.note_freed(core, task, event, by);
+            self.op(core, Op::Effect(Effect::Change(Process::Task(task), Change::Release), note));
             self.write(core, Variable::Status(id), Status::Ready as u32);
             self.insert_ready(core, task);
         }

@@ -1,6 +1,9 @@
 //! What takes turns when a model runs: observed times, and lists of steps. Not the services, which the
 //! recordings of whole models show.
 
+mod causes;
+mod conservation;
+
 use super::access::Unrecorded;
 use super::effect::{Effect, Observer, Process};
 use super::{Handlers, Kernel, Model};

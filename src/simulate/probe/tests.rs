@@ -43,7 +43,7 @@ fn simulated(options: &ProbeOptions) -> (Files, Simulated) {
     let open = |name: &Path| -> Result<File> {
         Ok(File { name: name.to_str().unwrap().to_owned(), files: Rc::clone(&files) })
     };
-    let simulated = simulate(&model(), options, open, |_| Ok(())).unwrap();
+    let simulated = simulate(&model(), options, false, open, |_| Ok(())).unwrap();
     (Rc::try_unwrap(files).unwrap().into_inner(), simulated)
 }
 
@@ -248,6 +248,6 @@ fn an_output_that_fails_ends_the_simulation_with_an_error() {
     let open = |name: &Path| -> Result<Box<dyn Write>> {
         Ok(if name.ends_with("core1_func.csv") { Box::new(Full) } else { Box::new(std::io::sink()) })
     };
-    let error = simulate(&model(), &ProbeOptions::default(), open, |_| Ok(())).unwrap_err();
+    let error = simulate(&model(), &ProbeOptions::default(), false, open, |_| Ok(())).unwrap_err();
     assert!(error.to_string().contains("recording"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! What an explanation needs of a recording, in the order of time: states, runnables and events by one
+//! What an explanation needs of a recording, in the order of time: states, runnables, events and calls by one
 //! statement, and the ends of instances beside it. Not what follows from it (see [`crate::explain`]).
 
 use std::sync::Arc;
@@ -33,14 +33,15 @@ mod rank {
     pub const EVENT: i64 = 0;
     pub const STATE: i64 = 1;
     pub const RUNNABLE: i64 = 2;
+    pub const CALL: i64 = 3;
 }
 
 /// Selects what an explanation needs, in the order of time. All names are columns of tables, so that they
 /// come as keys of a dictionary.
 pub(super) fn rows_of(recording: &str, window: Option<Window>) -> String {
     let recording = format!("recording = '{}'", recording.replace('\'', "''"));
-    let (spans, events) = match window {
-        None => (String::new(), String::new()),
+    let (spans, events, calls) = match window {
+        None => (String::new(), String::new(), String::new()),
         Some(Window { triggers, since, from, to }) => {
             // Least times that can be written.
             let [triggers, since] = [triggers, since].map(|time| time.max(-i64::MAX));
@@ -50,10 +51,11 @@ pub(super) fn rows_of(recording: &str, window: Option<Window>) -> String {
                 format!(
                     " AND time BETWEEN {first} AND {to} AND (time >= {since} OR is_action(action, 'trigger'))"
                 ),
+                format!(" AND enter_at BETWEEN {since} AND {to}"),
             )
         }
     };
-    let (event, state, runnable) = (rank::EVENT, rank::STATE, rank::RUNNABLE);
+    let (event, state, runnable, call) = (rank::EVENT, rank::STATE, rank::RUNNABLE, rank::CALL);
     format!(
         "SELECT time, {event} AS rank, seq, action AS word, target AS process, target_type AS type, \
          target_instance AS instance, CAST(NULL AS BIGINT) AS begin_at, source AS other, \
@@ -66,6 +68,9 @@ pub(super) fn rows_of(recording: &str, window: Option<Window>) -> String {
          UNION ALL \
          SELECT end_at, {runnable}, 0, state, process, NULL, process_instance, begin_at, runnable, depth, NULL \
          FROM runnable_state WHERE {recording}{spans} AND state = 'running' AND process IS NOT NULL \
+         UNION ALL \
+         SELECT enter_at, {call}, 0, name, process, type, instance, NULL, NULL, NULL, core \
+         FROM os_call WHERE {recording}{calls} AND name = 'Schedule' AND enter_at IS NOT NULL AND process IS NOT NULL \
          ORDER BY time, rank, seq"
     )
 }
@@ -231,6 +236,7 @@ impl Feed {
                     }
                     self.explainer.state(StateSpan { actor, core, state, begin: begin.value(row), end: now });
                 }
+                (rank::CALL, Some(actor)) => self.explainer.yields(actor, now),
                 (_, Some(actor)) => {
                     let Some(runnable) = other_ids.of(&other, row, names) else { continue };
                     let depth = u32::try_from(number.value(row)).unwrap_or(u32::MAX);

@@ -76,7 +76,7 @@ fn holders(explained: &[Explained], feed: &Feed) -> Holders {
             (
                 Kind::Behind,
                 Some(Source::Process(by)),
-                Some(Reason::NotKnown | Reason::LowerPriorityHolds(_) | Reason::LowerPriorityNotPreemptable),
+                Some(Reason::NotKnown | Reason::LowerPriorityHolds(_)),
             )
             | (Kind::Lock, Some(Source::Process(by)), _) => holders.push(by),
             _ => {}

@@ -35,7 +35,7 @@ fn simulated(model: &str, os: TracedOs) -> (BTreeMap<String, String>, u64) {
     let files = Files::default();
     let open = |name: &Path| Ok(File(name.to_str().unwrap().to_owned(), Rc::clone(&files)));
     let options = ProbeOptions { os, ..ProbeOptions::default() };
-    let crossed = simulate(&model, &options, open, |_| Ok(())).unwrap().recorded.unwrap().crossed;
+    let crossed = simulate(&model, &options, false, open, |_| Ok(())).unwrap().recorded.unwrap().crossed;
     let text = |(name, text): (&String, &Vec<u8>)| (name.clone(), String::from_utf8(text.clone()).unwrap());
     let outputs = files.borrow().iter().map(text).collect();
     (outputs, crossed)

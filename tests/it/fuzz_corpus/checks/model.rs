@@ -62,7 +62,7 @@ pub fn simulation(data: &[u8]) {
         Ok(if is_reference { reference.clone() } else { Shared::default() })
     };
     // It is asked after 65536 steps for the first time.
-    let result = simulate(&model, &options, open, |_| Err(Error::interrupted()));
+    let result = simulate(&model, &options, true, open, |_| Err(Error::interrupted()));
     let bytes = reference.0.borrow();
     let lines = std::str::from_utf8(&bytes).expect("BTF is UTF-8").lines();
     let times: Vec<i64> = lines
