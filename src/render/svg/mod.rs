@@ -6,6 +6,7 @@ mod frame;
 mod layout;
 mod panel;
 mod path;
+mod pen;
 mod rows;
 mod shares;
 mod sheet;
@@ -22,7 +23,7 @@ use crate::words::words;
 pub use chart::drawn as chart;
 use frame::LegendEntries;
 use layout::{LABEL, Layout};
-use rows::Pen;
+use pen::Pen;
 use sheet::{PX, Sheet, px};
 
 words! {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::layout::{LABEL, Layout, Place, SMALL};
-use super::rows::{Pen, boxes};
+use super::pen::{Pen, boxes};
 use super::sheet::{Across, PX, Sheet, px};
 use super::{style, text};
 use crate::picture::{Cause, Picture, Row, Run, State, length};

@@ -1,44 +1,20 @@
 //! The content of rows: runs as bars, marks above them, curves. A small number is drawn individually, each
 //! with its times as a tooltip; many are one path per state. Not for the position of the row.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::layout::{Place, SMALL};
-use super::sheet::{Across, PX, Sheet, px};
+use super::pen::{Pen, boxes};
+use super::sheet::{PX, Sheet, px};
 use super::{path, style, text};
-use crate::picture::{Curve, Mark, Picture, Row, RowKind, Run, SHADES, Shape, State, exact, length, shades};
+use crate::picture::{Curve, Mark, Row, RowKind, Run, SHADES, Shape, State, shades};
 use crate::render::markup;
-
-/// Settings for drawing rows.
-pub(super) struct Pen<'a> {
-    pub picture: &'a Picture,
-    pub across: Across,
-    /// There is too much for a tooltip on each run.
-    pub dense: bool,
-    /// Colours of processes with a row of their own, by name.
-    pub colours: HashMap<&'a str, u16>,
-}
 
 /// The key of a path: merged runs, their running parts, or exact runs; track; state; height or colour.
 type Layer = (u8, u16, State, i64);
 
-/// Minimum width of anything drawn.
-const THIN: i64 = 70;
-
 impl Pen<'_> {
-    pub fn name(&self, name: Option<u32>) -> &str {
-        name.and_then(|n| self.picture.names.get(n as usize)).map(String::as_str).unwrap_or_default()
-    }
-
-    fn time(&self, at: i64) -> String {
-        exact(at, self.picture.scale)
-    }
-
-    fn length(&self, ticks: i64) -> String {
-        length(ticks, self.picture.scale)
-    }
-
     /// The runs, marks and curve of a row.
     pub fn row(&self, row: &Row, place: Place, sheet: &mut Sheet) {
         let count: u64 = row.runs.iter().map(|run| u64::from(run.count)).sum();
@@ -72,13 +48,6 @@ impl Pen<'_> {
     fn colour(&self, row: &Row, run: &Run) -> Option<u16> {
         let plain = row.kind == RowKind::Core && run.state == State::Running;
         self.colours.get(self.name(run.name)).copied().filter(|_| plain)
-    }
-
-    /// The position and width of a run; it is wide enough to be visible.
-    pub fn span(&self, run: &Run) -> (i64, i64) {
-        let (x, end) = (self.across.x(run.begin), self.across.x(run.end));
-        let width = (end - x).max(THIN);
-        (x.min(self.across.right() - width), width)
     }
 
     fn run_tooltip(&self, row: &Row, run: &Run) -> String {
@@ -347,16 +316,6 @@ impl Pen<'_> {
             }
         }
     }
-}
-
-/// Boxes between two heights, one path.
-pub(super) fn boxes(spans: &[(i64, i64)], top: i64, height: i64) -> String {
-    let mut d = String::new();
-    for (x, width) in spans {
-        let (width, height) = (px(*width), px(height));
-        let _ = write!(d, "M{} {}h{width}v{height}h-{width}z", px(*x), px(top));
-    }
-    d
 }
 
 /// Lines at one height, in relative coordinates and tenths of a pixel: the shortest notation.

@@ -155,8 +155,8 @@ impl Frame<'_> {
         }
     }
 
-    /// A mark on the curve with its interval, and its value on the right of that, or on the left if there is no
-    /// room.
+    /// A mark on the curve with its interval, and its value on the right of that, or without room there on
+    /// the left.
     fn level(&self, level: &Rare, values: &Values, y: i64, sheet: &mut Sheet) {
         let interval = format!("{} to {}", self.value(level.low), self.value(level.high));
         let words = format!("{}: {}", one_in(level.instances), self.value(level.value));
