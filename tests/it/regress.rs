@@ -137,6 +137,10 @@ fn a_slower_runnable_is_found_and_named_as_the_first_cause() {
         let share = cause["explains"].as_f64().unwrap() / response["effect"].as_f64().unwrap();
         assert!((0.7..1.3).contains(&share), "{entity}: {share}");
     }
+    let execution = row(&report, "NetExecutionTime", "T_High", "mean");
+    let cause = &execution["causes"][0];
+    assert_eq!((&cause["entity"], &cause["name"]), (&Value::from("T_High"), &Value::from("R_Filter")));
+    assert!(row(&report, "NetExecutionTime", "T_Low", "mean")["causes"].is_null());
     // Without BASE, all others are the build before.
     let code = |base: &[&str]| {
         let run =

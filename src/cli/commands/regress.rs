@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// BASE and NEW are recordings of the database: names, lists, patterns with * and ?, or LABEL=VALUE; all
 /// that fit one of several count. Without BASE, all other recordings are those of the build before. What
 /// changed by more than chance, corrected for the number of tests, and by enough to matter, fails. For
-/// response times, the first cause is named.
+/// response times and execution times, the first cause is named.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   btfdb regress week.db monday --against tuesday

@@ -8,6 +8,10 @@ use crate::regress::{Origin, Part, Response, Side, Summary, first_cause};
 use crate::schema::result::{Integers, Texts, columns};
 use std::collections::BTreeMap;
 
+/// Metrics whose changes have causes among the parts of responses.
+pub(super) const RESPONSE: &str = "ResponseTime";
+/// Likewise: the time that instances of tasks and ISRs are running.
+pub(super) const EXECUTION: &str = "NetExecutionTime";
 /// Causes of a change that are named.
 const NAMED: usize = 3;
 
@@ -75,8 +79,8 @@ pub(super) fn responses(before: &Session, after: &Session) -> Result<Vec<Respons
     Ok(responses)
 }
 
-/// Why the change of an entity, the first cause first.
-pub(super) fn of(entity: &str, responses: &[Response]) -> Vec<CauseRow> {
+/// Why a metric of an entity changed, the first cause first; empty for metrics that need no explanation.
+pub(super) fn of(metric: &str, entity: &str, responses: &[Response]) -> Vec<CauseRow> {
     let row = |cause: crate::regress::Cause| CauseRow {
         entity: cause.entity,
         kind: cause.kind,
@@ -85,7 +89,22 @@ pub(super) fn of(entity: &str, responses: &[Response]) -> Vec<CauseRow> {
         sure: cause.sure,
         path: cause.path,
     };
-    first_cause(entity, responses).into_iter().take(NAMED).map(row).collect()
+    let causes = match metric {
+        RESPONSE => first_cause(entity, responses),
+        // What an instance executes is among the parts of its response.
+        EXECUTION => first_cause(entity, &executions(entity, responses)),
+        _ => Vec::new(),
+    };
+    causes.into_iter().take(NAMED).map(row).collect()
+}
+
+/// What the entity itself executes.
+fn executions(entity: &str, responses: &[Response]) -> Vec<Response> {
+    let own = |response: &Response| Response {
+        entity: response.entity.clone(),
+        parts: response.parts.iter().filter(|part| part.origin == Origin::Own).cloned().collect(),
+    };
+    responses.iter().filter(|response| response.entity == entity).map(own).collect()
 }
 
 /// What a kind of view `response_part` means for whose it is. The kernel, and what is not known, is nobody

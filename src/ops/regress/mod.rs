@@ -18,16 +18,13 @@ use super::Choice;
 use crate::engine::Session;
 use crate::error::{Error, Result};
 use crate::library::{Metric, Unit};
-use crate::regress::{Gate, Side, compare, judge};
+use crate::regress::{Gate, Side, Verdict, compare, judge};
 use crate::selection::pattern;
 use crate::store::Database;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The metrics that are compared when none are named.
 pub const METRICS: [&str; 4] = ["ResponseTime", "StartDelay", "NetExecutionTime", "RunnableNetExecutionTime"];
-
-/// The metric whose parts say what made it change.
-const EXPLAINED: &str = "ResponseTime";
 
 /// What is compared, and what has to be shown.
 #[derive(Debug, Clone, Default)]
@@ -124,17 +121,14 @@ pub fn regress(before: &Session, after: &Session, options: &RegressOptions) -> R
         .zip(&comparisons)
         .map(|((n, names), one)| (metrics.get(*n).map_or("", |metric| &metric.name), names, one))
         .collect();
-    let needs_causes = judged
-        .iter()
-        .any(|(metric, _, one)| *metric == EXPLAINED && one.verdict == crate::regress::Verdict::Changed);
+    let has_causes = |metric: &str| [causes::RESPONSE, causes::EXECUTION].contains(&metric);
+    let needs_causes =
+        judged.iter().any(|(metric, _, one)| has_causes(metric) && one.verdict == Verdict::Changed);
     let responses = if needs_causes { causes::responses(before, after)? } else { Vec::new() };
     let names = |session: &Session| -> Result<Vec<String>> {
         Ok(session.database().recordings()?.iter().map(|one| one.name.clone()).collect())
     };
-    let causes = |metric: &str, entity: &str| match metric == EXPLAINED {
-        true => causes::of(entity, &responses),
-        false => Vec::new(),
-    };
+    let causes = |metric: &str, entity: &str| causes::of(metric, entity, &responses);
     let rows = judged.iter().flat_map(|judged| report::rows(*judged, &options.gate, &causes)).collect();
     Ok(Report::new((names(before)?, names(after)?), rows, scale, options.gate.alpha))
 }

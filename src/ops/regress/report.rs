@@ -83,12 +83,12 @@ pub struct Row {
     /// By how much recordings of a side differ more than the instances within them suggest, as a factor of
     /// the variance.
     pub between_runs: f64,
-    /// What made a mean response time change, the first cause first.
+    /// What made a mean response or execution time change, the first cause first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<CauseRow>,
 }
 
-/// A possible cause of the change of a response time.
+/// A possible cause of the change of a response or execution time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CauseRow {
     /// Whose part it is.
