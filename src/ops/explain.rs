@@ -134,47 +134,85 @@ pub fn find(session: &Session, asked: &Asked, recordings: &[String]) -> Result<C
     if !metric.params.is_empty() {
         return Err(no_instances(metric));
     }
-    let samples = format!(
-        "FROM ({}) WHERE entity = $entity AND value IS NOT NULL \
-         AND (is_type(type, 'T') OR is_type(type, 'I')){}",
-        metric.sql,
-        among(recordings)
-    );
-    let params = [("entity", Param::Text(asked.entity.clone()))];
-    let counted = rows(session, &format!("SELECT count(*) {samples}"), &params)?;
-    let count =
-        counted.first().map_or(Ok(0), |batch| columns::<Integers>(batch).map(|count| count.value(0)))?;
-    if count == 0 {
-        let filter = MetricFilter { entity: Some(asked.entity.clone()), ..MetricFilter::default() };
-        return Err(Error::usage(why_absent(session, metric, &asked.entity, &filter)?)
-            .hint("`btfdb metrics` shows which metrics have samples"));
-    }
-    let rank = match asked.which {
-        Which::Greatest => count,
-        // By nearest rank: at least that share of the samples is not greater.
-        Which::Percentile(hundredths) => {
-            let rank = (i128::from(hundredths) * i128::from(count) + 9_999) / 10_000;
-            i64::try_from(rank).unwrap_or(count).clamp(1, count)
-        }
-        Which::Least | Which::Number(_) => 1,
+    let samples = Samples {
+        session,
+        metric,
+        entity: &asked.entity,
+        from: format!(
+            "FROM ({}) WHERE entity = $entity AND value IS NOT NULL \
+             AND (is_type(type, 'T') OR is_type(type, 'I')){}",
+            metric.sql,
+            among(recordings)
+        ),
     };
-    let order = match asked.which {
-        Which::Greatest => "value DESC, recording, instance LIMIT 1".to_owned(),
-        _ => format!("value, recording, instance LIMIT 1 OFFSET {}", rank - 1),
-    };
-    let found =
-        rows(session, &format!("SELECT recording, instance, value {samples} ORDER BY {order}"), &params);
-    let found = match found {
-        Ok(found) => found,
-        Err(_) if !metric.sql.contains("instance") => return Err(no_instances(metric)),
-        Err(e) => return Err(e),
+    let (found, rank) = match asked.which {
+        Which::Percentile(hundredths) => samples.at_percentile(hundredths)?,
+        Which::Greatest => samples.first("value DESC", |count| count)?,
+        Which::Least | Which::Number(_) => samples.first("value", |_| 1)?,
     };
     let batch = found.first().ok_or_else(|| no_instances(metric))?;
-    let (recording, instance, value) = columns::<(Texts, Integers, Fractions)>(batch)?;
-    let sample =
-        Sample { metric: metric.name.clone(), value: value.value(0), unit: metric.unit, count, rank };
+    let (recording, instance, value, count) = columns::<(Texts, Integers, Fractions, Integers)>(batch)?;
+    let (metric, unit) = (metric.name.clone(), metric.unit);
+    let sample = Sample { metric, value: value.value(0), unit, count: count.value(0), rank };
     let recording = recording.value(0).to_owned();
     Ok(Chosen { recording, process, instance: instance.value(0), sample: Some(sample) })
+}
+
+/// The samples of a metric of an entity.
+struct Samples<'a> {
+    session: &'a Session,
+    metric: &'a Metric,
+    entity: &'a str,
+    from: String,
+}
+
+impl Samples<'_> {
+    /// Recording, instance and value of the first one in an order, and how many there are, in one pass; and
+    /// its rank.
+    fn first(&self, order: &str, rank: impl FnOnce(i64) -> i64) -> Result<(Vec<RecordBatch>, i64)> {
+        let first = |column: &str| format!("first_value({column} ORDER BY {order}, recording, instance)");
+        let [recording, instance, value] = ["recording", "instance", "value"].map(first);
+        let found = self.ask(&format!("SELECT {recording}, {instance}, {value}, count(*) {}", self.from))?;
+        let count = match found.first() {
+            Some(batch) => columns::<(Texts, Integers, Fractions, Integers)>(batch)?.3.value(0),
+            None => 0,
+        };
+        if count == 0 { Err(self.absent()?) } else { Ok((found, rank(count))) }
+    }
+
+    /// As [`Self::first`], the one at a percentile.
+    fn at_percentile(&self, hundredths: u16) -> Result<(Vec<RecordBatch>, i64)> {
+        let counted = self.ask(&format!("SELECT count(*) {}", self.from))?;
+        let count =
+            counted.first().map_or(Ok(0), |batch| columns::<Integers>(batch).map(|count| count.value(0)))?;
+        if count == 0 {
+            return Err(self.absent()?);
+        }
+        // By nearest rank: at least that share of the samples is not greater.
+        let rank = (i128::from(hundredths) * i128::from(count) + 9_999) / 10_000;
+        let rank = i64::try_from(rank).unwrap_or(count).clamp(1, count);
+        let found = self.ask(&format!(
+            "SELECT recording, instance, value, CAST({count} AS BIGINT) {} \
+             ORDER BY value, recording, instance LIMIT 1 OFFSET {}",
+            self.from,
+            rank - 1
+        ))?;
+        Ok((found, rank))
+    }
+
+    fn ask(&self, statement: &str) -> Result<Vec<RecordBatch>> {
+        let params = [("entity", Param::Text(self.entity.to_owned()))];
+        match rows(self.session, statement, &params) {
+            Err(_) if !self.metric.sql.contains("instance") => Err(no_instances(self.metric)),
+            found => found,
+        }
+    }
+
+    fn absent(&self) -> Result<Error> {
+        let filter = MetricFilter { entity: Some(self.entity.to_owned()), ..MetricFilter::default() };
+        Ok(Error::usage(why_absent(self.session, self.metric, self.entity, &filter)?)
+            .hint("`btfdb metrics` shows which metrics have samples"))
+    }
 }
 
 /// The only recording that has an instance of that number.

@@ -1,78 +1,83 @@
-//! What an explanation needs of a recording, in the order of time: states, runnables, events and calls by one
-//! statement, and the ends of instances beside it. Not what follows from it (see [`crate::explain`]).
+//! Feeds an explainer with the rows of a recording, in the order of time. Not where they come from (see
+//! `stored`, `window`), nor what follows from them (see [`crate::explain`]).
 
 use std::sync::Arc;
 
-use arrow::array::{Array, RecordBatch, StringArray};
+use arrow::array::StringArray;
 
-use super::ends::{self, Ends, Life};
 use crate::btf::{Action, EntityType};
 use crate::error::Result;
 use crate::explain::{
     Actor, Explained, Explainer, Happened, ProcessFacts, RunnableSpan, Said, Source, State, StateSpan,
 };
-use crate::names::{IdMap, IdSet, Interner, Memo};
-use crate::schema::result::{self, Integers, Texts};
+use crate::names::{IdMap, IdSet, Interner};
 use crate::schema::{tables, view};
 use crate::store::{Database, read_batches};
 
 const BATCH_ROWS: usize = 16 * 1024;
 
-/// A part of a recording, `[from, to)` in ticks: spans that are in it, events from `since` on, and triggers
-/// of stimuli from `triggers` on.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Window {
-    pub triggers: i64,
-    pub since: i64,
-    pub from: i64,
-    pub to: i64,
+/// What a row says. Names are numbers of the feed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Row {
+    Event(Event),
+    State {
+        span: StateSpan,
+        is_isr: bool,
+    },
+    Runnable(RunnableSpan),
+    /// It calls the scheduler.
+    Yields(Actor),
+    Ended(Life),
 }
 
-/// What a row says.
-mod rank {
-    pub const EVENT: i64 = 0;
-    pub const STATE: i64 = 1;
-    pub const RUNNABLE: i64 = 2;
-    pub const CALL: i64 = 3;
+/// A semaphore, an event of the operating system, an activation, or a trigger of a stimulus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Event {
+    pub what: What,
+    pub target: Option<u32>,
+    pub instance: Option<i64>,
+    pub source: Option<u32>,
+    pub number: Option<i64>,
+    /// The note: of the event of an operating system, whose it is.
+    pub owner: Option<u32>,
 }
 
-/// Selects what an explanation needs, in the order of time. All names are columns of tables, so that they
-/// come as keys of a dictionary.
-pub(super) fn rows_of(recording: &str, window: Option<Window>) -> String {
-    let recording = format!("recording = '{}'", recording.replace('\'', "''"));
-    let (spans, events, calls) = match window {
-        None => (String::new(), String::new(), String::new()),
-        Some(Window { triggers, since, from, to }) => {
-            // Least times that can be written.
-            let [triggers, since] = [triggers, since].map(|time| time.max(-i64::MAX));
-            let first = triggers.min(since);
-            (
-                format!(" AND end_at > {from} AND begin_at < {to}"),
-                format!(
-                    " AND time BETWEEN {first} AND {to} AND (time >= {since} OR is_action(action, 'trigger'))"
-                ),
-                format!(" AND enter_at BETWEEN {since} AND {to}"),
-            )
-        }
-    };
-    let (event, state, runnable, call) = (rank::EVENT, rank::STATE, rank::RUNNABLE, rank::CALL);
-    format!(
-        "SELECT time, {event} AS rank, seq, action AS word, target AS process, target_type AS type, \
-         target_instance AS instance, CAST(NULL AS BIGINT) AS begin_at, source AS other, \
-         source_instance AS number, note AS place \
-         FROM btf_event WHERE {recording}{events} \
-         AND (is_type(target_type, 'SEM') OR is_type(target_type, 'EVENT') OR is_action(action, 'activate', 'trigger')) \
-         UNION ALL \
-         SELECT end_at, {state}, 0, state, process, type, instance, begin_at, NULL, NULL, core \
-         FROM process_state WHERE {recording}{spans} \
-         UNION ALL \
-         SELECT end_at, {runnable}, 0, state, process, NULL, process_instance, begin_at, runnable, depth, NULL \
-         FROM runnable_state WHERE {recording}{spans} AND state = 'running' AND process IS NOT NULL \
-         UNION ALL \
-         SELECT enter_at, {call}, 0, name, process, type, instance, NULL, NULL, NULL, core \
-         FROM os_call WHERE {recording}{calls} AND name = 'Schedule' AND enter_at IS NOT NULL AND process IS NOT NULL \
-         ORDER BY time, rank, seq"
-    )
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    /// The target is a stimulus.
+    Trigger,
+    /// The target is a process if it is activated, else a semaphore or an event.
+    Said(Said),
+}
+
+impl Event {
+    /// What an event means by its action and the type of its target; `None` for nothing that delays anybody.
+    pub fn what(action: Option<Action>, kind: Option<EntityType>) -> Option<What> {
+        let (action, kind) = (action?, kind?);
+        let said = match action {
+            Action::Trigger | Action::Activate if kind == EntityType::Stimulus => return Some(What::Trigger),
+            Action::Activate if kind.is_process() => return Some(What::Said(Said::Activate)),
+            Action::RequestSemaphore => Said::Request,
+            Action::Waiting => Said::Awaits,
+            Action::Assigned => Said::Assigned,
+            Action::Released => Said::Released,
+            Action::WaitEvent => Said::WaitEvent,
+            Action::SetEvent => Said::SetEvent,
+            Action::ClearEvent => Said::ClearEvent,
+            _ => return None,
+        };
+        matches!(kind, EntityType::Semaphore | EntityType::OsEvent).then_some(What::Said(said))
+    }
+}
+
+/// An instance of a process, as far as it was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Life {
+    pub actor: Actor,
+    /// Its activation, or its start where the trace tells no activations.
+    pub begin: Option<i64>,
+    pub end: Option<i64>,
+    pub is_complete: bool,
 }
 
 view! {
@@ -87,14 +92,14 @@ view! {
 pub(super) struct Feed {
     names: Interner,
     explainer: Explainer,
-    ends: Until,
+    /// The only instance that is explained, until it has ended: its end is no row.
+    only: Option<Life>,
     processes: IdMap<u32, ProcessFacts>,
     stimuli: IdSet<u32>,
     /// Who has triggered a stimulus that has activated nobody yet, and when.
     triggers: IdMap<(u32, i64), (Actor, i64)>,
     /// Who has triggered the stimulus that activated an instance.
     triggered: IdMap<Actor, Actor>,
-    ids: [Ids; 3],
     /// In ticks. What was triggered longer ago has another cause.
     second: i64,
     is_over: bool,
@@ -105,32 +110,15 @@ pub(super) fn second(database: &Database) -> i64 {
     10_i64.saturating_pow(database.time_scale().decimals())
 }
 
-/// Which instances end, and when.
-enum Until {
-    All(Ends),
-    /// `None` when it has ended.
-    One(Option<Life>),
-}
-
 impl Feed {
-    /// For all responses of a recording, or those of a process.
-    pub fn of_all(database: &Database, recording: &str, process: Option<&str>) -> Result<Self> {
-        let mut names = Interner::default();
-        let (mut known, mut incomplete) = (IdSet::default(), IdSet::default());
-        ends::each(database, recording, &mut names, |life| {
-            known.insert(life.actor.process);
-            if !life.is_complete {
-                incomplete.insert(life.actor);
-            }
-        })?;
-        let process = process.map(|process| names.intern(process));
-        let ends = Until::All(Ends::of(database, recording, &mut names)?);
-        let wanted = move |actor: Actor| {
-            process.is_none_or(|process| actor.process == process)
-                && known.contains(&actor.process)
-                && !incomplete.contains(&actor)
-        };
-        Self::new(database, recording, names, ends, Explainer::new(wanted))
+    /// For the responses of a recording that are wanted. `names` are those that `wanted` knows.
+    pub fn of_all(
+        database: &Database,
+        recording: &str,
+        names: Interner,
+        wanted: impl Fn(Actor) -> bool + Send + 'static,
+    ) -> Result<Self> {
+        Self::new(database, recording, names, None, Explainer::new(wanted))
     }
 
     /// For one response, `[begin, end)`.
@@ -144,7 +132,7 @@ impl Feed {
         let only = Actor { process: names.intern(process), instance };
         let explainer = Explainer::new(move |actor| actor == only);
         let life = Life { actor: only, begin: Some(begin), end: Some(end), is_complete: true };
-        let mut feed = Self::new(database, recording, names, Until::One(Some(life)), explainer)?;
+        let mut feed = Self::new(database, recording, names, Some(life), explainer)?;
         feed.explainer.began(only, begin);
         Ok(feed)
     }
@@ -153,7 +141,7 @@ impl Feed {
         database: &Database,
         recording: &str,
         mut names: Interner,
-        ends: Until,
+        only: Option<Life>,
         mut explainer: Explainer,
     ) -> Result<Self> {
         let (mut processes, mut stimuli) = (IdMap::default(), IdSet::default());
@@ -195,64 +183,44 @@ impl Feed {
                 }
             }
         }
-        let (triggers, triggered, ids) = Default::default();
+        let (triggers, triggered) = Default::default();
         let (second, is_over) = (second(database), false);
-        Ok(Self { names, explainer, ends, processes, stimuli, triggers, triggered, ids, second, is_over })
+        Ok(Self { names, explainer, only, processes, stimuli, triggers, triggered, second, is_over })
     }
 
-    /// The next rows of [`rows_of`].
-    pub fn take_in(&mut self, batch: &RecordBatch) -> Result<()> {
-        type Rows = ([Integers; 2], Integers, Texts, [Texts; 2], [Integers; 2], Texts, Integers, Texts);
-        let ([time, rank], _, word, [process, kind], [instance, begin], other, number, place) =
-            result::columns::<Rows>(batch)?;
-        let [processes, others, places] = &mut self.ids;
-        processes.follow(&process, &mut self.names);
-        others.follow(&other, &mut self.names);
-        places.follow(&place, &mut self.names);
-        for row in 0..batch.num_rows() {
-            let now = time.value(row);
-            self.ends_before(Some(now))?;
-            let [process_ids, other_ids, place_ids] = &mut self.ids;
-            let names = &mut self.names;
-            let process_id = process_ids.of(&process, row, names);
-            let actor = process_id.map(|process| Actor { process, instance: instance.value(row) });
-            match (rank.value(row), actor) {
-                (rank::EVENT, _) => {
-                    let other = other_ids.of(&other, row, names);
-                    let event = (word.value(row), kind.value(row), process_id, instance.get(row));
-                    let source = (other, number.get(row));
-                    let owner = place_ids.of(&place, row, names);
-                    self.event(now, event, source, owner);
-                }
-                (rank::STATE, Some(actor)) => {
-                    let Some(state) = state(word.value(row)) else { continue };
-                    let core = place_ids.of(&place, row, names);
-                    if let std::collections::hash_map::Entry::Vacant(new) =
-                        self.processes.entry(actor.process)
-                    {
-                        let is_isr = EntityType::parse_tolerant(kind.value(row)) == Some(EntityType::Isr);
-                        let facts = ProcessFacts { is_isr, ..ProcessFacts::default() };
-                        self.explainer.process(actor.process, *new.insert(facts));
-                    }
-                    self.explainer.state(StateSpan { actor, core, state, begin: begin.value(row), end: now });
-                }
-                (rank::CALL, Some(actor)) => self.explainer.yields(actor, now),
-                (_, Some(actor)) => {
-                    let Some(runnable) = other_ids.of(&other, row, names) else { continue };
-                    let depth = u32::try_from(number.value(row)).unwrap_or(u32::MAX);
-                    let begin = begin.value(row);
-                    self.explainer.runnable(RunnableSpan { actor, runnable, depth, begin, end: now });
-                }
-                (_, None) => {}
-            }
+    /// The next row, and its time: that of an event, or the end of a span.
+    pub fn take_in(&mut self, time: i64, row: Row) {
+        if let Some(life) = self.only.take_if(|life| life.end < Some(time)) {
+            self.ended(life);
         }
-        Ok(())
+        match row {
+            Row::Event(event) => self.event(time, event),
+            Row::State { span, is_isr } => {
+                let process = span.actor.process;
+                if let std::collections::hash_map::Entry::Vacant(new) = self.processes.entry(process) {
+                    let facts = ProcessFacts { is_isr, ..ProcessFacts::default() };
+                    self.explainer.process(process, *new.insert(facts));
+                }
+                self.explainer.state(span);
+            }
+            Row::Runnable(span) => self.explainer.runnable(span),
+            Row::Yields(actor) => self.explainer.yields(actor, time),
+            Row::Ended(life) => self.ended(life),
+        }
+    }
+
+    fn ended(&mut self, life: Life) {
+        if let (Some(begin), Some(end)) = (life.begin, life.end) {
+            self.explainer.ended(life.actor, begin, end);
+        }
     }
 
     /// Nothing comes any more.
-    pub fn end(&mut self) -> Result<()> {
+    pub fn end(&mut self) {
         self.is_over = true;
-        self.ends_before(None)
+        if let Some(life) = self.only.take() {
+            self.ended(life);
+        }
     }
 
     /// What was explained since the last time.
@@ -277,6 +245,11 @@ impl Feed {
         self.names.intern(name)
     }
 
+    /// The numbers of all names, for rows that are made elsewhere.
+    pub fn names(&mut self) -> &mut Interner {
+        &mut self.names
+    }
+
     /// All names, by number.
     pub fn names_array(&mut self) -> Arc<StringArray> {
         self.names.array()
@@ -294,43 +267,22 @@ impl Feed {
         self.processes.get(&process).is_some_and(|facts| facts.is_isr)
     }
 
-    fn ends_before(&mut self, time: Option<i64>) -> Result<()> {
-        loop {
-            let life = match &mut self.ends {
-                Until::All(ends) => ends.next(time, &mut self.names)?,
-                Until::One(life) => life.take_if(|life| time.is_none() || life.end < time),
-            };
-            let Some(life) = life else { return Ok(()) };
-            if let (Some(begin), Some(end)) = (life.begin, life.end) {
-                self.explainer.ended(life.actor, begin, end);
+    fn event(&mut self, time: i64, event: Event) {
+        let Event { what, target, instance, source, number, owner } = event;
+        let said = match what {
+            What::Said(said) => said,
+            What::Trigger => {
+                if let (Some(stimulus), Some(nth), Some(process), Some(instance)) =
+                    (target, instance, source, number)
+                    && instance >= 0
+                    && self.is_process(process)
+                {
+                    self.triggers.insert((stimulus, nth), (Actor { process, instance }, time));
+                }
+                return;
             }
-        }
-    }
-
-    /// A semaphore, an event of the operating system, or an activation.
-    fn event(
-        &mut self,
-        time: i64,
-        (action, kind, target, instance): (&str, &str, Option<u32>, Option<i64>),
-        (source, number): (Option<u32>, Option<i64>),
-        owner: Option<u32>,
-    ) {
-        let kind = EntityType::parse_tolerant(kind);
-        if kind == Some(EntityType::Stimulus) {
-            if let (Some(stimulus), Some(nth), Some(process), Some(instance)) =
-                (target, instance, source, number)
-                && instance >= 0
-                && self.is_process(process)
-            {
-                self.triggers.insert((stimulus, nth), (Actor { process, instance }, time));
-            }
-            return;
-        }
-        let Some(said) = said(action) else { return };
-        let is_process = kind.is_some_and(EntityType::is_process);
-        if is_process != (said == Said::Activate) {
-            return;
-        }
+        };
+        let is_process = said == Said::Activate;
         let target_actor = target.zip(instance).map(|(process, instance)| Actor { process, instance });
         if let (true, Some(by), Some(actor)) = (is_process, source.zip(number), target_actor)
             && let Some((trigger, at)) = self.triggers.remove(&by)
@@ -356,29 +308,8 @@ impl Feed {
     }
 }
 
-/// The numbers of a column of names.
-#[derive(Debug, Default)]
-struct Ids(Memo<u32>);
-
-impl Ids {
-    fn follow(&mut self, column: &Texts, names: &mut Interner) {
-        if let Texts::Names { dictionary, .. } = column {
-            self.0.follow(dictionary, |name| names.intern(name));
-        }
-    }
-
-    fn of(&self, column: &Texts, row: usize, names: &mut Interner) -> Option<u32> {
-        match column {
-            Texts::Names { keys, .. } => {
-                let key = keys.is_valid(row).then(|| keys.value(row))?;
-                self.0.get(key as usize).copied()
-            }
-            other => Some(names.intern(other.get(row)?)),
-        }
-    }
-}
-
-fn state(word: &str) -> Option<State> {
+/// The state of a word of `process_state`; `None` for one in which an instance is not.
+pub(super) fn state(word: &str) -> Option<State> {
     Some(match word {
         "active" => State::Active,
         "running" => State::Running,
@@ -386,20 +317,6 @@ fn state(word: &str) -> Option<State> {
         "waiting" => State::Waiting,
         "polling" => State::Polling,
         "parking" => State::Parking,
-        _ => return None,
-    })
-}
-
-fn said(action: &str) -> Option<Said> {
-    Some(match Action::parse_tolerant(action)? {
-        Action::RequestSemaphore => Said::Request,
-        Action::Waiting => Said::Awaits,
-        Action::Assigned => Said::Assigned,
-        Action::Released => Said::Released,
-        Action::WaitEvent => Said::WaitEvent,
-        Action::SetEvent => Said::SetEvent,
-        Action::ClearEvent => Said::ClearEvent,
-        Action::Activate => Said::Activate,
         _ => return None,
     })
 }

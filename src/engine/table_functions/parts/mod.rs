@@ -1,12 +1,14 @@
 //! The table function `response_parts()`: the parts of responses as rows, a recording at a time. Not how a
 //! response is cut into parts (see [`crate::explain`]).
 
-mod ends;
 mod feed;
+mod making;
 mod one;
 mod rows;
+mod stored;
+mod window;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -24,7 +26,7 @@ use futures::{StreamExt, stream};
 
 use crate::error::Error;
 use crate::store::Database;
-use feed::Feed;
+use making::Making;
 use rows::{PartRows, schema};
 
 #[derive(Debug)]
@@ -141,14 +143,14 @@ impl TableProvider for PartsTable {
                     Arc::new(Ready { batches: batches.await?, schema: rows::projected(columns)? })
                 }
                 _ => {
-                    let plan = state.create_logical_plan(&feed::rows_of(&recording.name, None)).await?;
-                    let plan = state.create_physical_plan(&plan).await?;
+                    let calls = state.create_logical_plan(&making::calls_of(&recording.name)).await?;
+                    let calls = state.create_physical_plan(&calls).await?;
                     Arc::new(Part {
                         database: Arc::clone(&self.database),
                         recording: recording.name.clone(),
                         process: wanted.process.clone(),
                         // One partition without a merge: the rows are sorted.
-                        plan: Arc::new(CoalescePartitionsExec::new(plan)),
+                        calls: Arc::new(CoalescePartitionsExec::new(calls)),
                         rows,
                         schema: rows::projected(columns)?,
                     })
@@ -184,7 +186,7 @@ struct Part {
     database: Arc<Database>,
     recording: String,
     process: Option<String>,
-    plan: Arc<dyn ExecutionPlan>,
+    calls: Arc<dyn ExecutionPlan>,
     rows: PartRows,
     schema: SchemaRef,
 }
@@ -196,22 +198,14 @@ impl PartitionStream for Part {
 
     fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
         let begun = || -> Result<_> {
-            let feed = Feed::of_all(&self.database, &self.recording, self.process.as_deref());
-            Ok((feed.map_err(failed)?, self.plan.execute(0, context)?))
+            let ahead = context.session_config().target_partitions() > 1;
+            let calls = self.calls.execute(0, context)?;
+            let (database, process) = (&self.database, self.process.as_deref());
+            Making::new((database, &self.recording), process, self.rows.clone(), calls, ahead).map_err(failed)
         };
         let batches = match begun() {
-            Ok((feed, input)) => {
-                let (state, batches) = (Mutex::new((feed, self.rows.clone())), input.map(Some));
-                let explain = move |batch: Option<Result<RecordBatch>>| {
-                    let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-                    let (feed, rows) = &mut *state;
-                    match batch {
-                        Some(batch) => feed.take_in(&batch?).map_err(failed)?,
-                        None => feed.end().map_err(failed)?,
-                    }
-                    rows.batches(feed)
-                };
-                let batches = batches.chain(stream::iter([None])).map(explain);
+            Ok(making) => {
+                let batches = stream::unfold(making, Making::step);
                 batches.map(|batches| stream::iter(flat(batches))).flatten().left_stream()
             }
             Err(e) => stream::iter([Err(e)]).right_stream(),

@@ -10,8 +10,9 @@ use datafusion::execution::SessionState;
 use datafusion::physical_plan::{ExecutionPlan, collect};
 
 use super::failed;
-use super::feed::{Feed, Window, rows_of, second};
+use super::feed::{Feed, second};
 use super::rows::PartRows;
+use super::window::{Window, rows_of, take_in};
 use crate::explain::{Actor, Explained, Kind, Reason, Source};
 use crate::schema::result::{self, Integers};
 use crate::store::Database;
@@ -36,10 +37,10 @@ pub(super) async fn parts(
     loop {
         let window = Window { triggers, since, from: begin, to: end };
         let mut feed = Feed::of_one(database, recording, instance, (begin, end)).map_err(failed)?;
-        for batch in run(state, &rows_of(recording, Some(window))).await? {
-            feed.take_in(&batch).map_err(failed)?;
+        for batch in run(state, &rows_of(recording, window)).await? {
+            take_in(&mut feed, &batch).map_err(failed)?;
         }
-        feed.end().map_err(failed)?;
+        feed.end();
         let explained = feed.take();
         let earlier = match holders(&explained, &feed) {
             Holders::Some(holders) if holders.is_empty() => since,

@@ -1,0 +1,98 @@
+//! The rows that the explanation of one response needs: states, runnables, events and calls of a window, by
+//! one statement, in the order of time. Not those of all responses (see `stored`), nor what follows from
+//! rows (see `feed`).
+
+use arrow::array::RecordBatch;
+
+use super::feed::{Event, Feed, Row, state};
+use crate::btf::{Action, EntityType};
+use crate::error::Result;
+use crate::explain::{Actor, RunnableSpan, StateSpan};
+use crate::schema::result::{self, Integers, Texts};
+
+/// A part of a recording, `[from, to)` in ticks: spans that are in it, events from `since` on, and triggers
+/// of stimuli from `triggers` on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Window {
+    pub triggers: i64,
+    pub since: i64,
+    pub from: i64,
+    pub to: i64,
+}
+
+/// What a row says.
+mod rank {
+    pub const EVENT: i64 = 0;
+    pub const STATE: i64 = 1;
+    pub const RUNNABLE: i64 = 2;
+    pub const CALL: i64 = 3;
+}
+
+/// Selects the rows of a window, in the order of time.
+pub(super) fn rows_of(recording: &str, window: Window) -> String {
+    let recording = format!("recording = '{}'", recording.replace('\'', "''"));
+    let Window { triggers, since, from, to } = window;
+    // Least times that can be written.
+    let [triggers, since] = [triggers, since].map(|time| time.max(-i64::MAX));
+    let first = triggers.min(since);
+    let spans = format!(" AND end_at > {from} AND begin_at < {to}");
+    let events =
+        format!(" AND time BETWEEN {first} AND {to} AND (time >= {since} OR is_action(action, 'trigger'))");
+    let calls = format!(" AND enter_at BETWEEN {since} AND {to}");
+    let (event, state, runnable, call) = (rank::EVENT, rank::STATE, rank::RUNNABLE, rank::CALL);
+    format!(
+        "SELECT time, {event} AS rank, seq, action AS word, target AS process, target_type AS type, \
+         target_instance AS instance, CAST(NULL AS BIGINT) AS begin_at, source AS other, \
+         source_instance AS number, note AS place \
+         FROM btf_event WHERE {recording}{events} \
+         AND (is_type(target_type, 'SEM') OR is_type(target_type, 'EVENT') OR is_action(action, 'activate', 'trigger')) \
+         UNION ALL \
+         SELECT end_at, {state}, 0, state, process, type, instance, begin_at, NULL, NULL, core \
+         FROM process_state WHERE {recording}{spans} \
+         UNION ALL \
+         SELECT end_at, {runnable}, 0, state, process, NULL, process_instance, begin_at, runnable, depth, NULL \
+         FROM runnable_state WHERE {recording}{spans} AND state = 'running' AND process IS NOT NULL \
+         UNION ALL \
+         SELECT enter_at, {call}, 0, name, process, type, instance, NULL, NULL, NULL, core \
+         FROM os_call WHERE {recording}{calls} AND name = 'Schedule' AND enter_at IS NOT NULL AND process IS NOT NULL \
+         ORDER BY time, rank, seq"
+    )
+}
+
+/// Feeds rows of [`rows_of`].
+pub(super) fn take_in(feed: &mut Feed, batch: &RecordBatch) -> Result<()> {
+    type Rows = ([Integers; 2], Integers, Texts, [Texts; 2], [Integers; 2], Texts, Integers, Texts);
+    let ([time, rank], _, word, [process, kind], [instance, begin], other, number, place) =
+        result::columns::<Rows>(batch)?;
+    for row in 0..batch.num_rows() {
+        let now = time.value(row);
+        let mut name = |of: &Texts| of.get(row).map(|name| feed.intern(name));
+        let target = name(&process);
+        let actor = target.map(|process| Actor { process, instance: instance.value(row) });
+        let row = match (rank.value(row), actor) {
+            (rank::EVENT, _) => {
+                let (action, kind) = (word.value(row), kind.value(row));
+                let what = Event::what(Action::parse_tolerant(action), EntityType::parse_tolerant(kind));
+                let Some(what) = what else { continue };
+                let (source, owner) = (name(&other), name(&place));
+                let (instance, number) = (instance.get(row), number.get(row));
+                Row::Event(Event { what, target, instance, source, number, owner })
+            }
+            (rank::STATE, Some(actor)) => {
+                let Some(state) = state(word.value(row)) else { continue };
+                let is_isr = EntityType::parse_tolerant(kind.value(row)) == Some(EntityType::Isr);
+                let span = StateSpan { actor, core: name(&place), state, begin: begin.value(row), end: now };
+                Row::State { span, is_isr }
+            }
+            (rank::CALL, Some(actor)) => Row::Yields(actor),
+            (_, Some(actor)) => {
+                let Some(runnable) = name(&other) else { continue };
+                let depth = u32::try_from(number.value(row)).unwrap_or(u32::MAX);
+                Row::Runnable(RunnableSpan { actor, runnable, depth, begin: begin.value(row), end: now })
+            }
+            (_, None) => continue,
+        };
+        feed.take_in(now, row);
+    }
+    Ok(())
+}
