@@ -43,7 +43,12 @@ pub(crate) fn file_text(of: &[(String, Found)]) -> String {
 
 fn write(out: &mut String, of: &[(String, Found)], entries: &[Entry<'_>]) -> std::fmt::Result {
     let who = if of.len() == 1 { "a recording shows" } else { "recordings show" };
-    writeln!(out, "# Chains that {who}: {}. Times are ticks.", entries.len())?;
+    writeln!(
+        out,
+        "# Chains that {who}: {}. Times are ticks. A last step counts each time that it",
+        entries.len()
+    )?;
+    writeln!(out, "# follows from all others, also from what it has followed from before.")?;
     for (recording, found) in of {
         for sentence in found.cut.sentences(&found.limits) {
             match of.len() {
@@ -57,8 +62,8 @@ fn write(out: &mut String, of: &[(String, Found)], entries: &[Entry<'_>]) -> std
         for (recording, FoundChain { count, first, last, .. }) in &entry.found {
             let place = if of.len() == 1 { String::new() } else { format!(" in {}", quoted(recording)) };
             match count {
-                1 => writeln!(out, "# Once{place}, at {first}.")?,
-                _ => writeln!(out, "# {count} times{place}, from {first} to {last}.")?,
+                1 => writeln!(out, "# 1 last step{place}, at {first}.")?,
+                _ => writeln!(out, "# {count} last steps{place}, at {first} to {last}.")?,
             }
         }
         if entry.chain.is_cycle {

@@ -51,7 +51,7 @@ impl Asked {
             Error::usage(format!("'{text}' {what}"))
                 .hint("METRIC:ENTITY[:max|:min|:p99|:INSTANCE], e.g. ResponseTime:T_5:max")
         };
-        let (metric, rest) = text.split_once(':').ok_or_else(|| bad("names no entity"))?;
+        let (metric, rest) = text.split_once(':').ok_or_else(|| bad("is no metric and entity"))?;
         let (entity, which) =
             match rest.rsplit_once(':').and_then(|(entity, last)| Some((entity, which(last)?))) {
                 Some(found) => found,
@@ -208,7 +208,11 @@ impl Samples<'_> {
         }
     }
 
+    /// Why there is no sample.
     fn absent(&self) -> Result<Error> {
+        if let Some(error) = unknown(self.session, self.entity)? {
+            return Ok(error);
+        }
         let filter = MetricFilter { entity: Some(self.entity.to_owned()), ..MetricFilter::default() };
         Ok(Error::usage(why_absent(self.session, self.metric, self.entity, &filter)?)
             .hint("`btfdb metrics` shows which metrics have samples"))
@@ -242,16 +246,36 @@ fn among(recordings: &[String]) -> String {
     format!(" AND recording IN ({})", quoted.join(", "))
 }
 
-fn no_instance(session: &Session, asked: &Asked, instance: i64) -> Result<Error> {
+/// The error for an entity that is no task or ISR that ran; `None` for one that is.
+fn unknown(session: &Session, entity: &str) -> Result<Option<Error>> {
     let mut known = Vec::new();
     for batch in rows(session, "SELECT DISTINCT process FROM process_instance", &[])? {
         known.extend(columns::<Texts>(&batch)?.iter().flatten().map(str::to_owned));
     }
-    if !known.contains(&asked.entity) {
-        let error = Error::usage(format!("no task or ISR '{}' ran", asked.entity));
-        return Ok(error.hint_near(&asked.entity, known.iter().map(String::as_str), |all| {
-            format!("those that ran are: {all}")
-        }));
+    if known.iter().any(|name| name == entity) {
+        return Ok(None);
+    }
+    let error = Error::usage(format!("no task or ISR '{entity}' ran"));
+    Ok(Some(
+        error.hint_near(entity, known.iter().map(String::as_str), |all| format!("those that ran are: {all}")),
+    ))
+}
+
+fn no_instance(session: &Session, asked: &Asked, instance: i64) -> Result<Error> {
+    if let Some(error) = unknown(session, &asked.entity)? {
+        return Ok(error);
+    }
+    let params = [("entity", Param::Text(asked.entity.clone())), ("instance", Param::Int(instance))];
+    let lost = "SELECT count(*) FROM btf_event WHERE target = $entity AND target_instance = $instance \
+                AND is_action(action, 'mtalimitexceeded')";
+    let lost = rows(session, lost, &params)?;
+    let lost = lost.first().map_or(Ok(0), |batch| columns::<Integers>(batch).map(|count| count.value(0)))?;
+    if lost > 0 {
+        return Ok(Error::usage(format!(
+            "instance {instance} of {} was never made: its activation was lost, as too many were waiting",
+            asked.entity
+        ))
+        .hint("lost activations are events 'mtalimitexceeded' of table btf_event"));
     }
     Ok(Error::usage(format!("{} has no instance {instance}", asked.entity))
         .hint("instances are counted from 0; table process_instance has them"))

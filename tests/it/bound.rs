@@ -36,7 +36,9 @@ fn bounds_of_the_demo_read_like_a_table_with_notes() {
         "\nA bound holds as long as this does:\n  arrivals: ",
         "  seen_priorities: ",
         "  unknown_priorities: ",
-        "and no safe one for the system.",
+        "a bound is no safe one for the system.",
+        "  T_3, against one_section: ",
+        "  one_section: ",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }

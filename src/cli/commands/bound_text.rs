@@ -8,8 +8,18 @@ use crate::time::{TimeScale, format_duration};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-const HEADER: [&str; 9] =
-    ["process", "priority", "activations", "distance", "execution", "blocked", "measured", "bound", "ratio"];
+const HEADER: [&str; 10] = [
+    "process",
+    "priority",
+    "activations",
+    "distance",
+    "execution",
+    "blocked",
+    "measured",
+    "bound",
+    "ratio",
+    "",
+];
 
 /// The rows in their order: recordings, and in them cores.
 pub(super) fn text(rows: &[ProcessBound], scale: TimeScale) -> String {
@@ -29,14 +39,17 @@ pub(super) fn text(rows: &[ProcessBound], scale: TimeScale) -> String {
         table(&mut out, of_core, scale);
         notes(&mut out, of_core, scale);
     }
-    let all: BTreeSet<Assumption> = rows.iter().flat_map(|row| &row.assumptions).copied().collect();
+    let assumed = rows.iter().flat_map(|row| &row.assumptions);
+    let contradicted = rows.iter().flat_map(|row| &row.contradictions).map(|(of, _)| of);
+    let all: BTreeSet<Assumption> = assumed.chain(contradicted).copied().collect();
     if rows.iter().any(|row| row.bound.is_ok()) {
         out.push_str("\nA bound holds as long as this does:\n");
         for assumption in all {
             let _ = writeln!(out, "  {}: {}", assumption.as_str(), assumption.text());
         }
         out.push_str(
-            "\nIt is one for all that arrives and executes as recorded, and no safe one for the system.\n",
+            "\nNothing that arrives and executes as recorded takes longer. Longer executions and denser \
+             activations can: a bound is no safe one for the system.\n",
         );
     }
     out
@@ -56,14 +69,21 @@ fn table(out: &mut String, rows: &[ProcessBound], scale: TimeScale) {
             time(row.measured),
             time(row.bound.as_ref().ok().copied()),
             row.ratio().map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
+            remark(row).to_owned(),
         ]
     }));
-    let (widths, mut right) = (widths(&cells), [true; 9]);
-    right[0] = false;
+    let (widths, mut right) = (widths(&cells), [true; 10]);
+    (right[0], right[9]) = (false, false);
     for row in &cells {
         out.push_str("  ");
         line(out, row, &widths, &right);
     }
+}
+
+/// What else the figures of a row mean.
+fn remark(row: &ProcessBound) -> &'static str {
+    // Its response time has the waits, too: it can be above the bound.
+    if row.assumptions.contains(&Assumption::Segments) { "of a part between waits" } else { "" }
 }
 
 /// What a table has no place for.
@@ -82,7 +102,7 @@ fn notes(out: &mut String, rows: &[ProcessBound], scale: TimeScale) {
             let _ = writeln!(out, "  {} is blocked for {length} by {by}, {why}", row.process);
         }
         for (of, what) in &row.contradictions {
-            let _ = writeln!(out, "  {}, {} is contradicted: {what}", row.process, of.as_str());
+            let _ = writeln!(out, "  {}, against {}: {what}", row.process, of.as_str());
         }
     }
 }

@@ -158,9 +158,13 @@ impl Frame<'_> {
     /// A mark on the curve with its interval, and its value on the right of that, or without room there on
     /// the left.
     fn level(&self, level: &Rare, values: &Values, y: i64, sheet: &mut Sheet) {
-        let interval = format!("{} to {}", self.value(level.low), self.value(level.high));
-        let words = format!("{}: {}", one_in(level.instances), self.value(level.value));
-        let title = format!("{words}, 95 %: {interval}");
+        let [value, low, high] = [level.value, level.low, level.high].map(|value| self.value(value));
+        let title = format!("{}: {value}, 95 %: {low} to {high}", one_in(level.instances));
+        // No more digits than the interval lets have a meaning.
+        let step = 10f64.powf(((level.high - level.low) / 2.0).max(1.0).log10().floor() - 1.0).max(1.0);
+        let [value, low, high] =
+            [level.value, level.low, level.high].map(|value| self.value((value / step).round() * step));
+        let words = format!("{}: {value} ({low} to {high})", one_in(level.instances));
         let x = values.x(level.value);
         let mark = format!(" data-level='{}' data-value='{}'", level.instances, level.value);
         sheet.open("level", &mark);
