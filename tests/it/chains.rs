@@ -287,7 +287,7 @@ fn what_shows_no_chains_says_so() {
     }
     // Those that show some are printed all the same.
     let run = bench.ok(&["chains", "all.db"]);
-    let expected = "# Chains that a recording shows: 1. Times are ticks.\n\n# Once, at 5.\n[[chain]]\nname = \"A > S > B\"\n\
+    let expected = "# Chains that a recording shows: 1. Times are ticks. A last step counts each time that it\n# follows from all others, also from what it has followed from before.\n\n# 1 last step, at 5.\n[[chain]]\nname = \"A > S > B\"\n\
                     steps = [\n    { entity = \"S\", action = \"write\", source = \"A\" },\n    \
                     { entity = \"S\", action = \"read\", source = \"B\" },\n]";
     assert_eq!(run.stdout, expected);

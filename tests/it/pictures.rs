@@ -189,7 +189,7 @@ fn a_response_as_long_as_the_recording_is_a_small_picture() {
 fn what_cannot_be_drawn_as_a_path_is_refused() {
     let bench = Bench::engine();
     for (args, words) in [
-        (&["--explain", "T_4"][..], "names no entity"),
+        (&["--explain", "T_4"][..], "is no metric and entity"),
         (&["--explain", "ResponseTime:T_44"], "T_44"),
         (&["--explain", "ResponseTime:T_4:999"], "no instance 999"),
         (&["--explain", "ResponseTime:T_4", "--from", "2ms"], "--from"),
