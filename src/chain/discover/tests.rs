@@ -88,9 +88,10 @@ fn chains_are_found_and_counted() {
 #[test]
 fn the_text_is_a_file_of_chains() {
     let text = toml(&discover(Limits::default(), &three_tasks()).found(1));
-    let expected = r#"# Chains that a recording shows: 2. Times are ticks.
+    let expected = r#"# Chains that a recording shows: 2. Times are ticks. A last step counts each time that it
+# follows from all others, also from what it has followed from before.
 
-# 3 times, from 6 to 21.
+# 3 last steps, at 6 to 21.
 [[chain]]
 name = "AL > Sense > Raw > Filter > IPA > Act"
 steps = [
@@ -253,8 +254,9 @@ fn chains_of_several_recordings_are_one_entry_each() {
     let found = discover(Limits::default(), &three_tasks()).found(1);
     let fewer = discover(Limits::default(), &three_tasks()[..7]).found(1);
     let text = file_text(&[("one".to_owned(), found), ("\"two\"\n".to_owned(), fewer)]);
-    let expected = "# Chains that recordings show: 2. Times are ticks.\n\n\
-                    # 3 times in \"one\", from 6 to 21.\n# Once in \"\\\"two\\\"\\u000A\", at 6.\n[[chain]]\n";
+    let expected = "# Chains that recordings show: 2. Times are ticks. A last step counts each time that it\n\
+                    # follows from all others, also from what it has followed from before.\n\n\
+                    # 3 last steps in \"one\", at 6 to 21.\n# 1 last step in \"\\\"two\\\"\\u000A\", at 6.\n[[chain]]\n";
     assert!(text.starts_with(expected), "{text}");
     assert_eq!(toml::from_str::<File>(&text).unwrap().chain.len(), 2);
 }
