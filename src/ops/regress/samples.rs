@@ -178,12 +178,12 @@ mod tests {
     use super::*;
     use crate::engine::tests::fixture;
 
-    /// Names, and the values in their order.
-    fn values(of: impl FnOnce(&mut dyn FnMut(&str, Names, Summary))) -> Vec<(String, Names, Summary)> {
+    /// Recordings, names, and all that their summaries say.
+    fn values(of: impl FnOnce(&mut dyn FnMut(&str, Names, Summary))) -> Vec<(String, Names, String)> {
         let mut all = Vec::new();
         of(&mut |recording, names, mut summary| {
             summary.finish();
-            all.push((recording.to_owned(), names, summary));
+            all.push((recording.to_owned(), names, format!("{summary:?}")));
         });
         all
     }
