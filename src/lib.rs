@@ -360,6 +360,8 @@ pub mod internals {
     #[cfg(feature = "engine")]
     pub use crate::cli::shell_docs;
     #[cfg(feature = "engine")]
-    pub use crate::library::{Alias, Documented, MADE_FUNCTIONS, MadeFunction, TABLE_FUNCTIONS, TableFunction, Unit, View};
+    pub use crate::library::{
+        Alias, Documented, MADE_FUNCTIONS, MadeFunction, TABLE_FUNCTIONS, TableFunction, Unit, View,
+    };
     pub use crate::schema::{ColumnSpec, ColumnType};
 }

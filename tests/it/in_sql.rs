@@ -180,7 +180,9 @@ fn only_chosen_recordings_are_read() {
     let bench = twice();
     let files = tree(bench.path()).into_iter().map(|(path, _)| bench.path().join(path));
     let is_again = |path: &std::path::Path| {
-        path.is_file() && path.extension().is_some_and(|e| e == "parquet") && path.to_string_lossy().contains("again")
+        path.is_file()
+            && path.extension().is_some_and(|e| e == "parquet")
+            && path.to_string_lossy().contains("again")
     };
     let again: Vec<_> = files.filter(|path| is_again(path)).collect();
     assert!(!again.is_empty());

@@ -22,7 +22,8 @@ use arrow::util::display::{ArrayFormatter, FormatOptions};
 use btfdb::internals::{Requirements, Unit, operations_of};
 use btfdb::{
     AlignOptions, Control, Database, Description, FORMATS, IngestOptions, Metric, MetricFilter, Param,
-    Queries, RealDisk, Session, SessionOptions, Severity, TimeScale, align, ingest, operations, plan, summaries,
+    Queries, RealDisk, Session, SessionOptions, Severity, TimeScale, align, ingest, operations, plan,
+    summaries,
 };
 use sqllogictest::{DBOutput, DefaultColumnType, Runner};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A comparison of two builds as rows, for SQL. Not how rows are found (see `report`), nor a report for people.
+//! A comparison of two builds as rows, for SQL. Not how they are found (see `report`), nor text for people.
 
 use super::report::{CauseRow, Report, Row};
 use crate::error::{Error, ErrorKind, Result};
