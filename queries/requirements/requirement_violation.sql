@@ -1,4 +1,4 @@
--- The first violations of each [[temporal]] requirement that `--requirements FILE` gives, in each recording, with the events that show them:
+-- The first violations of each `[[temporal]]` requirement that `--requirements FILE` gives, in each recording, with the events that show them:
 -- a row for each event. Without that option, an error. What other requirements violate is in requirement_verdict, and in the metrics.
 --
 -- column: recording text Recording.

@@ -62,6 +62,8 @@ pub(super) fn new(threads: usize, memory_limit: Option<u64>, parse: ParseOptions
 
 /// A context for statements of an operation, which runs for a statement: with its configuration and memory.
 pub(super) fn in_environment(config: SessionConfig, environment: Arc<RuntimeEnv>) -> SessionContext {
+    // The configuration of a state that was made from another one says that there is a catalog.
+    let config = config.with_create_default_catalog_and_schema(true);
     let state = SessionStateBuilder::new()
         .with_expr_planners(vec![Arc::new(CastNames), Arc::new(JsonParts)])
         .with_config(config)
