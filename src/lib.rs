@@ -230,7 +230,9 @@ pub use crate::time::{TimeScale, format_duration, parse_time_argument};
 
 // The interface with the engine: SQL, metrics, checks, comparisons, pictures and exports.
 #[cfg(feature = "engine")]
-pub use crate::engine::{Param, ResultStream, Session, SessionOptions, queries_with_folders, split};
+pub use crate::engine::{
+    Operation, Param, ResultStream, RowsAsked, Session, SessionOptions, queries_with_folders, split,
+};
 #[cfg(feature = "engine")]
 pub use crate::export::{Content, EXPORTERS, ExportRequest, Exported, Exporter, ExporterInfo};
 #[cfg(feature = "engine")]
@@ -245,6 +247,8 @@ pub use crate::ops::align::{AlignOptions, AlignReport, ClockReport, align};
 pub use crate::ops::check::check;
 #[cfg(feature = "engine")]
 pub use crate::ops::compare::Pair;
+#[cfg(feature = "engine")]
+pub use crate::ops::made::operations;
 #[cfg(feature = "engine")]
 pub use crate::ops::open::{OpenOptions, Trace};
 #[cfg(feature = "engine")]
@@ -335,6 +339,8 @@ pub mod internals {
     pub use crate::names::TextList;
     pub use crate::schema::{BtfEventRow, BtfEventRows, ProcessInstanceView, TraceEventView};
 
+    #[cfg(feature = "engine")]
+    pub use crate::ops::made_requirements::operations_of;
     // The disk as a trait: tests implement one that fails.
     #[cfg(feature = "engine")]
     pub use crate::ops::repair::{RepairReport, repair};
@@ -354,6 +360,8 @@ pub mod internals {
     #[cfg(feature = "engine")]
     pub use crate::cli::shell_docs;
     #[cfg(feature = "engine")]
-    pub use crate::library::{Alias, Documented, TABLE_FUNCTIONS, TableFunction, Unit, View};
+    pub use crate::library::{
+        Alias, Documented, MADE_FUNCTIONS, MadeFunction, TABLE_FUNCTIONS, TableFunction, Unit, View,
+    };
     pub use crate::schema::{ColumnSpec, ColumnType};
 }

@@ -14,6 +14,7 @@ use crate::engine::{Session, SessionOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::Queries;
 use crate::metrics::passed;
+use crate::ops::made::operations;
 use crate::ops::open::Trace;
 use crate::store::{Database, Location, Remote};
 
@@ -32,7 +33,8 @@ impl TaskRunner {
         let max_depth = Some(SessionOptions::DEEPEST);
         let options = SessionOptions { threads: Some(1), memory_limit: self.memory_limit, max_depth };
         let session = Session::open_with(database, options, Queries::with_added(given.queries))?;
-        session.with_interrupt(Arc::clone(stop)).with_chains(&given.chains)
+        let session = session.with_interrupt(Arc::clone(stop)).with_operations(operations());
+        session.with_chains(&given.chains)
     }
 }
 

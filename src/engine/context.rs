@@ -57,10 +57,17 @@ pub(super) fn new(threads: usize, memory_limit: Option<u64>, parse: ParseOptions
         config = config.with_sort_in_place_threshold_bytes(at_once);
         environment = environment.with_memory_pool(pool(usize::try_from(limit).unwrap_or(usize::MAX)));
     }
+    Ok(in_environment(config, environment.build_arc()?))
+}
+
+/// A context for statements of an operation, which runs for a statement: with its configuration and memory.
+pub(super) fn in_environment(config: SessionConfig, environment: Arc<RuntimeEnv>) -> SessionContext {
+    // The configuration of a state that was made from another one says that there is a catalog.
+    let config = config.with_create_default_catalog_and_schema(true);
     let state = SessionStateBuilder::new()
         .with_expr_planners(vec![Arc::new(CastNames), Arc::new(JsonParts)])
         .with_config(config)
-        .with_runtime_env(environment.build_arc()?)
+        .with_runtime_env(environment)
         .with_default_features()
         .with_query_planner(Arc::new(Planner))
         .with_analyzer_rule(Arc::new(CheckArithmetic))
@@ -75,7 +82,7 @@ pub(super) fn new(threads: usize, memory_limit: Option<u64>, parse: ParseOptions
         .with_optimizer_rules(logical)
         .with_physical_optimizer_rules(rules)
         .build();
-    Ok(SessionContext::new_with_state(state))
+    SessionContext::new_with_state(state)
 }
 
 /// The same context with an assumption about the order of rows; see [`AssumedOrder`].

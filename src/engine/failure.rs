@@ -15,7 +15,7 @@ use super::operators::OutOfOrder;
 use super::table::object_store::{GONE, UNREADABLE};
 use super::{failure_text, failure_words};
 use crate::error::{Error, ErrorKind, did_you_mean};
-use crate::library::TABLE_FUNCTIONS;
+use crate::library::{MADE_FUNCTIONS, TABLE_FUNCTIONS};
 
 /// Most characters of an SQL line that an error shows.
 const SHOWN: usize = 100;
@@ -25,6 +25,18 @@ const VERIFY: &str = "run `btfdb verify` on the database: it names every damaged
 /// The advice if a whole number is too large for its type.
 const WIDER: &str =
     "compute with a wider type: CAST(x AS DECIMAL(38, 0)), or CAST(x AS DOUBLE) if digits may be lost";
+
+/// What an operation failed with whose rows a statement reads: an error for users as it is.
+#[derive(Debug)]
+pub(super) struct OfOperation(pub Error);
+
+impl std::fmt::Display for OfOperation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl StdError for OfOperation {}
 
 /// An error in the SQL text itself. Its line is shown once the error gets the file of the text.
 pub(super) fn syntax(message: &str, sql: &str, place: Option<Place>) -> Error {
@@ -40,6 +52,12 @@ pub(super) fn from_engine(error: &DataFusionError, sql: &str, relations: &[Strin
     #[cfg(feature = "cluster")]
     if let Some(of_task) = super::cluster::of_task(&error.to_string()) {
         return of_task;
+    }
+    if let DataFusionError::External(cause) = error.find_root()
+        && let Some(OfOperation(of)) = cause.downcast_ref()
+    {
+        let same = Error::new(of.kind(), of.to_string());
+        return of.hints().iter().fold(same, |error, hint| error.hint(hint));
     }
     if let Some(of_store) = of_store(error) {
         return Error::new(of_store.kind(), of_store.to_string()).hint(VERIFY);
@@ -237,7 +255,8 @@ fn hints(
         return vec![hint_of_table(table, relations)];
     }
     if let Some(name) = message.strip_prefix("table function '").and_then(|m| m.strip_suffix("' not found")) {
-        let near = did_you_mean(name, TABLE_FUNCTIONS.iter().map(|f| f.name));
+        let made = MADE_FUNCTIONS.iter().map(|made| made.function.name);
+        let near = did_you_mean(name, TABLE_FUNCTIONS.iter().map(|f| f.name).chain(made));
         return near.map(|near| format!("did you mean '{near}'?")).into_iter().collect();
     }
     if let Some(name) = without_value(message) {

@@ -26,6 +26,7 @@ mod own_tables;
 mod param;
 mod plan;
 mod records;
+mod register;
 mod relations;
 mod result_stream;
 mod row_filter;
@@ -51,7 +52,7 @@ pub use records::StoredRecords;
 pub use relations::Relation;
 pub use result_stream::ResultStream;
 pub use row_filter::RowFilter;
-pub use session::{Session, SessionOptions};
+pub use session::{Operation, RowsAsked, Session, SessionOptions};
 pub use statement::{Statement, check_syntax, is_unfinished, split};
 pub use validate::queries_with_folders;
 

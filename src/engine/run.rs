@@ -51,10 +51,10 @@ pub(super) struct Runner {
 }
 
 impl Runner {
-    pub fn new(context: SessionContext, runtime: Runtime, relations: Arc<[String]>) -> Self {
+    pub fn new(context: SessionContext, runtime: Arc<Runtime>, relations: Arc<[String]>) -> Self {
         Self {
             context,
-            runtime: Arc::new(runtime),
+            runtime,
             relations,
             interrupt: Arc::default(),
             #[cfg(feature = "cluster")]

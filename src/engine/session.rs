@@ -1,22 +1,26 @@
 //! An open database for SQL. Not for running statements (see `run`) or for the contexts they run in (see
 //! `context`), and not for changing anything: a session reads one snapshot.
 
+use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use datafusion::catalog::SchemaProvider;
-use datafusion::prelude::SessionContext;
+use arrow::array::RecordBatch;
+use datafusion::execution::TaskContext;
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::prelude::{SessionConfig, SessionContext};
 
 use super::catalog::Catalog;
 use super::chains::Chains;
 #[cfg(feature = "cluster")]
 use super::cluster::{Asked, Fragment, RunFragment};
-use super::context::{self, CATALOG, Reservation, SCHEMA};
-use super::files::{Folder, ReadFile};
+use super::context::{self, Reservation};
+use super::files::Folder;
 use super::optimizer::AssumedOrder;
 use super::own_tables::OwnTables;
 use super::param::Param;
+use super::register::{register, register_chains};
 use super::relations::{Relation, relations};
 use super::result_stream::ResultStream;
 use super::run::Runner;
@@ -24,13 +28,13 @@ use super::runtime::{Runtime, stack_for};
 use super::sql::{MAX_DEPTH, ParseOptions, SPELLINGS};
 use super::statement::Statement;
 use super::table::object_store::{DatabaseFiles, of_database};
-use super::table_functions::{ChainsFunction, DiscoveredFunction, PartsFunction, TableFunctions};
-use super::{failure, functions, validate};
+use super::table_functions::{MadeCall, MakeRows};
+use super::{failure, validate};
 use crate::chain::Chain;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::library::{Queries, TABLE_FUNCTIONS};
 use crate::schema::TableSpec;
-use crate::store::{Database, Scanner};
+use crate::store::{Database, Recording, Scanner};
 
 /// Files of a bucket that a statement reads at the same time, at least.
 const REMOTE_STREAMS: usize = 16;
@@ -54,15 +58,53 @@ impl SessionOptions {
     pub const DEEPEST: usize = 10_000;
 }
 
+/// How many operations may wait for each other. More do so only if a metric of the user reads itself.
+const DEEPEST_OPERATION: usize = 4;
+
+/// What a statement asks of an operation.
+#[derive(Debug, Clone)]
+pub struct RowsAsked {
+    /// The arguments of the call.
+    pub arguments: Vec<String>,
+    /// The recordings that rows can be about: others need not be read.
+    pub recordings: Vec<Arc<Recording>>,
+    /// Becomes true when nobody waits for the rows any more.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// Makes rows, all at once, with statements of a session of its own. It may block.
+pub type MakesRows = Arc<dyn Fn(&Session, &RowsAsked) -> Result<Vec<RecordBatch>> + Send + Sync>;
+
+/// The operation behind a table function of [`crate::library::MADE_FUNCTIONS`].
+#[derive(Clone)]
+pub struct Operation {
+    /// The name of the function.
+    pub name: &'static str,
+    /// Makes its rows, with its columns: recordings in the order of the database.
+    pub rows: MakesRows,
+}
+
+/// What a session has in common with those that its operations open.
+struct Ground {
+    database: Arc<Database>,
+    queries: Arc<Queries>,
+    chains: Chains,
+    files: Folder,
+    operations: Arc<Mutex<HashMap<&'static str, MakesRows>>>,
+    /// Tables that were restricted, and the conditions.
+    restricted: Arc<Mutex<Vec<(&'static str, String)>>>,
+    runtime: Arc<Runtime>,
+    /// How many operations wait for this session.
+    depth: usize,
+}
+
 /// A database open for queries.
 pub struct Session {
-    database: Arc<Database>,
+    ground: Arc<Ground>,
     runner: Runner,
     catalog: Arc<Catalog>,
     relations: Vec<Relation>,
     chains: Chains,
-    files: Folder,
-    queries: Arc<Queries>,
 }
 
 impl Session {
@@ -88,7 +130,7 @@ impl Session {
     /// # Errors
     /// As [`Session::open`].
     pub(crate) fn renewed(&self, options: SessionOptions) -> Result<Self> {
-        let (database, queries) = (Database::clone(&self.database), Arc::clone(&self.queries));
+        let (database, queries) = (Database::clone(&self.ground.database), Arc::clone(&self.ground.queries));
         Self::open_having(database, options, queries, self.catalog.own().clone())
     }
 
@@ -106,18 +148,68 @@ impl Session {
         let streams =
             if database.location().folder().is_none() { threads.max(REMOTE_STREAMS) } else { threads };
         let context = context::new(streams, options.memory_limit, parse).map_err(failure::failed)?;
-        let database = Arc::new(database);
-        let catalog = Arc::new(Catalog::new(&database, &context, &queries, own));
         let url = of_database().map_err(failure::failed)?;
+        let database = Arc::new(database);
         context.register_object_store(url.as_ref(), Arc::new(DatabaseFiles(Arc::clone(&database))));
-        let chains = Chains::default();
-        let files = Folder::default();
-        register(&context, &database, &catalog, &chains, &files)?;
-        let relations = relations(&database, &queries);
+        let ground = Ground {
+            database,
+            queries,
+            chains: Chains::default(),
+            files: Folder::default(),
+            operations: Arc::default(),
+            restricted: Arc::default(),
+            runtime: Arc::new(Runtime::start(threads, stack_for(max_depth))?),
+            depth: 0,
+        };
+        let session = Self::on(ground, context, own)?;
+        validate::user_files(&session.runner, session.queries())?;
+        Ok(session)
+    }
+
+    fn on(ground: Ground, context: SessionContext, own: OwnTables) -> Result<Self> {
+        let ground = Arc::new(ground);
+        let Ground { database, queries, chains, files, runtime, .. } = &*ground;
+        let catalog = Arc::new(Catalog::new(database, &context, queries, own));
+        let maker: Arc<dyn MakeRows> = Arc::clone(&ground) as _;
+        register(&context, (database, &catalog), (chains, files), &maker)?;
+        let relations = relations(database, queries);
         let names = relations.iter().map(|r| r.name.clone()).collect();
-        let runner = Runner::new(context, Runtime::start(threads, stack_for(max_depth))?, names);
-        validate::user_files(&runner, &queries)?;
-        Ok(Self { database, runner, catalog, relations, chains, files, queries })
+        let (runner, chains) = (Runner::new(context, Arc::clone(runtime), names), Arc::clone(chains));
+        Ok(Self { ground, runner, catalog, relations, chains })
+    }
+
+    /// A session for the statements of an operation: on the same threads, with the same memory, and without a
+    /// cluster.
+    fn within(
+        ground: Ground,
+        (config, environment): (SessionConfig, Arc<RuntimeEnv>),
+        interrupt: &Arc<AtomicBool>,
+    ) -> Result<Self> {
+        let context = context::in_environment(config, environment);
+        let restricted = ground.restricted.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let session = Self::on(ground, context, OwnTables::default())?.with_interrupt(Arc::clone(interrupt));
+        restricted.iter().try_for_each(|(table, condition)| session.restrict_to(table, condition))?;
+        Ok(session)
+    }
+
+    /// A session on other recordings of the same database, on the same threads and with the same memory.
+    ///
+    /// # Errors
+    /// Those of opening a session.
+    pub(crate) fn narrowed(&self, database: Database) -> Result<Self> {
+        let ground = self.ground.with(Arc::new(database), self.ground.depth);
+        let state = self.context().state();
+        let of_context = (state.config().clone(), Arc::clone(state.runtime_env()));
+        Self::within(ground, of_context, self.interrupt())
+    }
+
+    /// Sets the operations that make the rows of table functions, in place of others of the same functions.
+    #[must_use]
+    pub fn with_operations(self, operations: Vec<Operation>) -> Self {
+        let mut known = self.ground.operations.lock().unwrap_or_else(PoisonError::into_inner);
+        known.extend(operations.into_iter().map(|operation| (operation.name, operation.rows)));
+        drop(known);
+        self
     }
 
     /// Statements of this session stop, with [`crate::error::ErrorKind::Interrupted`], soon after `flag`
@@ -132,7 +224,7 @@ impl Session {
     /// `read_parquet`. Otherwise they read no files but those of the database. It can be set once.
     #[must_use]
     pub fn with_files(self, folder: &Path) -> Self {
-        self.files.set(folder);
+        self.ground.files.set(folder);
         self
     }
 
@@ -144,6 +236,16 @@ impl Session {
     pub fn with_chains(self, chains: &[Chain]) -> Result<Self> {
         self.chains.set(chains)?;
         Ok(self)
+    }
+
+    /// The same with other chains than those that it shares. Before its first statement.
+    ///
+    /// # Errors
+    /// As [`Session::with_chains`].
+    pub(crate) fn with_chains_of_its_own(mut self, chains: &[Chain]) -> Result<Self> {
+        self.chains = Chains::default();
+        register_chains(self.context(), &self.ground.database, &self.chains);
+        self.with_chains(chains)
     }
 
     /// From now on, a cluster runs the fragments of statements, and this process only the rest of them.
@@ -168,7 +270,14 @@ impl Session {
     /// # Errors
     /// If it is not a condition, or names unknown columns.
     pub fn restrict(&self, table: &TableSpec, condition: &str) -> Result<()> {
-        let restricted = self.runner.runtime().block_on(self.catalog.restrict(table.name, condition));
+        self.restrict_to(table.name, condition)?;
+        let mut restricted = self.ground.restricted.lock().unwrap_or_else(PoisonError::into_inner);
+        restricted.push((table.name, condition.to_owned()));
+        Ok(())
+    }
+
+    fn restrict_to(&self, table: &str, condition: &str) -> Result<()> {
+        let restricted = self.runner.runtime().block_on(self.catalog.restrict(table, condition));
         restricted.map_err(|e| self.runner.error(&e, condition))
     }
 
@@ -237,12 +346,12 @@ impl Session {
 
     /// The snapshot that is queried.
     pub fn database(&self) -> &Database {
-        &self.database
+        &self.ground.database
     }
 
     /// Reads tables in stored order, without SQL.
     pub(crate) fn scanner(&self) -> Scanner<'_> {
-        Scanner { database: &self.database, threads: self.threads(), interrupt: self.interrupt() }
+        Scanner { database: &self.ground.database, threads: self.threads(), interrupt: self.interrupt() }
     }
 
     /// Tables and views, with their columns: for completion, help and suggestions. First those that
@@ -254,7 +363,7 @@ impl Session {
 
     /// The metrics and views of the session.
     pub fn queries(&self) -> &Arc<Queries> {
-        &self.queries
+        &self.ground.queries
     }
 
     /// The chains that were set, if any.
@@ -306,31 +415,51 @@ impl Session {
     }
 }
 
-/// Registers tables, views and functions with a context.
-fn register(
-    context: &SessionContext,
-    database: &Arc<Database>,
-    catalog: &Arc<Catalog>,
-    chains: &Chains,
-    files: &Folder,
-) -> Result<()> {
-    if let Some(schemas) = context.catalog(CATALOG) {
-        let functions = Arc::new(TableFunctions::new(Arc::clone(catalog)));
-        context.register_relation_planner(functions).map_err(failure::failed)?;
-        let schema: Arc<dyn SchemaProvider> = Arc::clone(catalog) as _;
-        schemas.register_schema(SCHEMA, schema).map_err(failure::failed)?;
+impl Ground {
+    /// The same for another database.
+    fn with(&self, database: Arc<Database>, depth: usize) -> Self {
+        Self {
+            database,
+            queries: Arc::clone(&self.queries),
+            chains: Arc::clone(&self.chains),
+            files: self.files.clone(),
+            operations: Arc::clone(&self.operations),
+            restricted: Arc::clone(&self.restricted),
+            runtime: Arc::clone(&self.runtime),
+            depth,
+        }
     }
-    functions::functions(database).into_iter().for_each(|f| context.register_udf(f));
-    functions::aggregates().into_iter().for_each(|f| context.register_udaf(f));
-    for function in ChainsFunction::both(database, chains) {
-        context.register_udtf(function.name(), Arc::new(function));
+}
+
+impl MakeRows for Ground {
+    fn recordings(&self) -> Result<Vec<Arc<Recording>>> {
+        Ok(self.database.recordings()?.to_vec())
     }
-    for function in DiscoveredFunction::both(database) {
-        context.register_udtf(function.name(), Arc::new(function));
+
+    fn rows(
+        &self,
+        call: &MadeCall,
+        context: &TaskContext,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Vec<RecordBatch>> {
+        let name = call.function.function.name;
+        let rows = self.operations.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        let Some(rows) = rows else {
+            return Err(Error::usage(format!("this session has no operation for {name}"))
+                .hint("Session::with_operations gives it those of btfdb::operations"));
+        };
+        if self.depth >= DEEPEST_OPERATION {
+            return Err(Error::usage(format!("{name} reads its own rows, by way of a metric or view"))
+                .hint("a metric whose rows it reads may not read those of it"));
+        }
+        let ground = self.with(Arc::clone(&self.database), self.depth + 1);
+        let of_context = (context.session_config().clone(), context.runtime_env());
+        let session = Session::within(ground, of_context, stop)?;
+        let MadeCall { arguments, recordings, .. } = call.clone();
+        rows(&session, &RowsAsked { arguments, recordings, stop: Arc::clone(stop) })
     }
-    context.register_udtf("response_parts", Arc::new(PartsFunction::new(Arc::clone(database))));
-    for function in ReadFile::both(files) {
-        context.register_udtf(function.name(), Arc::new(function));
+
+    fn stack(&self) -> usize {
+        self.runtime.stack()
     }
-    Ok(())
 }

@@ -21,7 +21,7 @@ pub struct TableFunction {
     pub columns: &'static [Documented],
 }
 
-const fn row(name: &'static str, ty: &'static str, doc: &'static str) -> Documented {
+pub(super) const fn row(name: &'static str, ty: &'static str, doc: &'static str) -> Documented {
     Documented { name: Cow::Borrowed(name), ty: Cow::Borrowed(ty), doc: Cow::Borrowed(doc) }
 }
 

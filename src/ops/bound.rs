@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ops::Control;
 use crate::selection::pattern;
 use crate::time::TimeScale;
-use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use feed::Observed;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -74,6 +74,27 @@ impl ProcessBound {
 /// # Errors
 /// [`ErrorKind::Usage`] when no process has such a name, or no recording has processes; those of a query.
 pub fn find(session: &Session, entities: Option<&str>, control: &Control) -> Result<Vec<ProcessBound>> {
+    let mut all = of_all(session, control)?;
+    if all.is_empty() {
+        return Err(Error::usage("no recording has tasks or ISRs")
+            .hint("`btfdb info` shows what a recording has; `btfdb map` maps its events"));
+    }
+    let Some(list) = entities else { return Ok(all) };
+    let fits = |word: &str, name: &str| pattern::fits(word, name) || pattern::fits_on_core(word, name);
+    if let Some(word) = pattern::words(list).find(|word| !all.iter().any(|row| fits(word, &row.process))) {
+        let names = all.iter().map(|row| row.process.as_str());
+        let error = Error::usage(format!("no task or ISR is called '{word}'"));
+        return Err(error.hint_near(word, names, |all| format!("there are: {all}")));
+    }
+    all.retain(|row| pattern::words(list).any(|word| fits(word, &row.process)));
+    Ok(all)
+}
+
+/// The same of all processes, if there are any.
+///
+/// # Errors
+/// Those of a query.
+pub fn of_all(session: &Session, control: &Control) -> Result<Vec<ProcessBound>> {
     let mut all = Vec::new();
     for recording in session.database().recordings()?.iter() {
         let mut system = System::read(session, &recording.name)?;
@@ -92,18 +113,6 @@ pub fn find(session: &Session, entities: Option<&str>, control: &Control) -> Res
         rows.sort_by(|one, other| place(one).cmp(&place(other)));
         all.append(&mut rows);
     }
-    if all.is_empty() {
-        return Err(Error::usage("no recording has tasks or ISRs")
-            .hint("`btfdb info` shows what a recording has; `btfdb map` maps its events"));
-    }
-    let Some(list) = entities else { return Ok(all) };
-    let fits = |word: &str, name: &str| pattern::fits(word, name) || pattern::fits_on_core(word, name);
-    if let Some(word) = pattern::words(list).find(|word| !all.iter().any(|row| fits(word, &row.process))) {
-        let names = all.iter().map(|row| row.process.as_str());
-        let error = Error::usage(format!("no task or ISR is called '{word}'"));
-        return Err(error.hint_near(word, names, |all| format!("there are: {all}")));
-    }
-    all.retain(|row| pattern::words(list).any(|word| fits(word, &row.process)));
     Ok(all)
 }
 
@@ -221,4 +230,34 @@ pub fn batch(rows: &[ProcessBound]) -> Result<(RecordBatch, Vec<bool>)> {
     let batch =
         batch.map_err(|e| Error::new(ErrorKind::Bug, "bounds do not fit their columns").because(e))?;
     Ok((batch, times))
+}
+
+/// What the bounds assume: a row for each process and assumption, or for each contradiction of it.
+///
+/// # Errors
+/// [`ErrorKind::Bug`] only.
+pub fn assumptions(rows: &[ProcessBound]) -> Result<RecordBatch> {
+    let mut all: Vec<(&ProcessBound, Assumption, Option<&str>)> = Vec::new();
+    for row in rows {
+        let contradicted = row.contradictions.iter().map(|(of, what)| (row, *of, Some(what.as_str())));
+        let is_contradicted = |of: &&Assumption| row.contradictions.iter().any(|(other, _)| *of == other);
+        let others = row.assumptions.iter().filter(|of| !is_contradicted(of));
+        let mut of_row: Vec<_> = contradicted.chain(others.map(|of| (row, *of, None))).collect();
+        of_row.sort_by_key(|(_, of, _)| *of);
+        all.append(&mut of_row);
+    }
+    let text = |of: &dyn Fn(&(&ProcessBound, Assumption, Option<&str>)) -> Option<String>| -> ArrayRef {
+        Arc::new(all.iter().map(of).collect::<StringArray>())
+    };
+    let contradicted: BooleanArray = all.iter().map(|(.., what)| Some(what.is_some())).collect();
+    let batch = RecordBatch::try_from_iter_with_nullable([
+        ("recording", text(&|(row, ..)| Some(row.recording.clone())), true),
+        ("process", text(&|(row, ..)| Some(row.process.clone())), true),
+        ("type", text(&|(row, ..)| Some(row.type_word().to_owned())), true),
+        ("assumption", text(&|(_, of, _)| Some(of.as_str().to_owned())), true),
+        ("meaning", text(&|(_, of, _)| Some(of.text().to_owned())), true),
+        ("contradicted", Arc::new(contradicted), true),
+        ("contradiction", text(&|(.., what)| what.map(str::to_owned)), true),
+    ]);
+    batch.map_err(|e| Error::new(ErrorKind::Bug, "assumptions do not fit their columns").because(e))
 }

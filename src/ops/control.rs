@@ -34,7 +34,7 @@ impl Control {
     }
 
     /// An operation that stops soon after `flag` becomes true.
-    #[cfg(feature = "cluster")]
+    #[cfg(feature = "engine")]
     pub(crate) fn stopped_by(flag: &Arc<AtomicBool>) -> Self {
         Self { cancelled: Arc::clone(flag), ..Self::default() }
     }

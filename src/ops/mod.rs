@@ -32,6 +32,10 @@ mod ingest_one;
 mod ingest_options;
 mod keep;
 mod labels;
+#[cfg(feature = "engine")]
+pub mod made;
+#[cfg(feature = "engine")]
+pub mod made_requirements;
 pub mod map;
 #[cfg(feature = "engine")]
 pub mod map_again;

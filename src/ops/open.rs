@@ -6,6 +6,7 @@ use super::archive::Unpacked;
 use super::choice::Choice;
 use super::ingest::ingest;
 use super::ingest_options::Options;
+use super::made::operations;
 use crate::description::{Description, plan};
 use crate::engine::{Session, SessionOptions};
 use crate::error::{Error, Result};
@@ -165,5 +166,5 @@ fn is_recording(name: &str, behind_colon: &str) -> bool {
 
 fn session(database: Database, options: &OpenOptions, control: &Control) -> Result<Session> {
     let session = Session::open_with(database, options.session, Arc::clone(&options.queries))?;
-    Ok(session.with_interrupt(control.flag_shared()))
+    Ok(session.with_interrupt(control.flag_shared()).with_operations(operations()))
 }

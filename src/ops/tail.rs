@@ -43,6 +43,25 @@ pub struct Tails {
 /// [`ErrorKind::Usage`] when there is no such metric, or its samples are no whole numbers, or there are none;
 /// those of a query.
 pub fn tails(session: &Session, asked: &Tails) -> Result<(RecordBatch, Option<Chart>)> {
+    let (rows, panels) = found(session, asked)?;
+    if rows.metric.is_empty() {
+        return Err(
+            Error::usage("there are no samples").hint("`btfdb metrics` shows which metrics have some")
+        );
+    }
+    let scale = session.database().time_scale();
+    Ok((rows.finish(asked.unit)?, panels.map(|panels| panels.chart(scale))))
+}
+
+/// The same rows; none without samples.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] when there is no such metric, or its samples are no whole numbers; those of a query.
+pub fn all(session: &Session, asked: &Tails) -> Result<RecordBatch> {
+    found(session, asked)?.0.finish(asked.unit)
+}
+
+fn found(session: &Session, asked: &Tails) -> Result<(Rows, Option<Panels>)> {
     let default = DEFAULT.map(str::to_owned);
     let names: &[String] = if asked.metrics.is_empty() { &default } else { &asked.metrics };
     let mut rows = Rows::default();
@@ -66,13 +85,7 @@ pub fn tails(session: &Session, asked: &Tails) -> Result<(RecordBatch, Option<Ch
             }
         })?;
     }
-    if rows.metric.is_empty() {
-        return Err(
-            Error::usage("there are no samples").hint("`btfdb metrics` shows which metrics have some")
-        );
-    }
-    let scale = session.database().time_scale();
-    Ok((rows.finish(asked.unit)?, panels.map(|panels| panels.chart(scale))))
+    Ok((rows, panels))
 }
 
 /// Whose samples they are.

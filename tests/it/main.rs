@@ -44,6 +44,7 @@ mod fuzz_corpus;
 mod grasp;
 mod grasp_out;
 mod hostile_names;
+mod in_sql;
 mod in_time;
 mod judge;
 mod metrics;

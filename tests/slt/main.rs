@@ -2,8 +2,8 @@
 //! (`# recording: demo/recording`, relative to the repository; `# recordings: corpus` for all of the corpus,
 //! where `BTFDB_CORPUS` says where it is), or an empty one. `# align: FILE` puts them on one clock, as
 //! recording `aligned`. `# param: NAME=VALUE` gives `$NAME` a value, `# chains: FILE` has the event chains,
-//! and `{ResponseTime}` stands for the samples of that metric. `--complete` in the arguments rewrites the
-//! expected results; any other argument selects files by name.
+//! `# requirements: FILE` the requirements, and `{ResponseTime}` stands for the samples of that metric.
+//! `--complete` in the arguments rewrites the expected results; any other argument selects files by name.
 
 #![allow(
     clippy::disallowed_methods,
@@ -19,10 +19,11 @@ use arrow::array::{Array, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use btfdb::internals::{Requirements, Unit};
+use btfdb::internals::{Requirements, Unit, operations_of};
 use btfdb::{
     AlignOptions, Control, Database, Description, FORMATS, IngestOptions, Metric, MetricFilter, Param,
-    Queries, RealDisk, Session, SessionOptions, Severity, TimeScale, align, ingest, plan, summaries,
+    Queries, RealDisk, Session, SessionOptions, Severity, TimeScale, align, ingest, operations, plan,
+    summaries,
 };
 use sqllogictest::{DBOutput, DefaultColumnType, Runner};
 use std::path::{Path, PathBuf};
@@ -186,11 +187,19 @@ fn main() -> ExitCode {
             let text = std::fs::read_to_string(root.join(file)).unwrap();
             Requirements::parse_chains(&text, Path::new(file)).unwrap()
         });
+        let made = || {
+            let mut made = operations();
+            made.extend(text.lines().filter_map(|l| l.strip_prefix("# requirements: ")).flat_map(|file| {
+                let text = std::fs::read_to_string(root.join(file)).unwrap();
+                operations_of(Requirements::parse(&text, Path::new(file)).unwrap())
+            }));
+            made
+        };
         let open = || {
             let options =
                 SessionOptions { threads: Some(2), memory_limit: Some(1 << 30), ..SessionOptions::default() };
             let session = Session::open(Database::open(&database).unwrap(), options).unwrap();
-            let session = session.with_chains(&chains).unwrap();
+            let session = session.with_operations(made()).with_chains(&chains).unwrap();
             std::future::ready(Ok(Engine(session, params.clone())))
         };
         let mut runner = Runner::new(open);

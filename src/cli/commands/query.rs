@@ -11,6 +11,8 @@ use crate::engine::{Session, SessionOptions, queries_with_folders, split};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::library::Queries;
 use crate::ops::Choice;
+use crate::ops::made::operations;
+use crate::ops::made_requirements::operations_of;
 use crate::ops::open::OpenOptions;
 use crate::render::InUnit;
 use crate::require::{Requirements, with_silent};
@@ -49,6 +51,10 @@ pub struct QueryArgs {
     /// chains` makes one.
     #[arg(long, value_name = "FILE")]
     pub chains: Option<PathBuf>,
+    /// TOML file of timing requirements, for requirement_verdict and requirement_violation; as `btfdb check`
+    /// has it.
+    #[arg(long, value_name = "FILE")]
+    pub requirements: Option<PathBuf>,
     /// SQL of the user.
     #[command(flatten)]
     pub sql_path: SqlPath,
@@ -94,6 +100,7 @@ pub(super) fn run(args: &QueryArgs, ui: &Ui) -> Result<u8> {
     let database = args.recordings.choice().of(Database::open(&args.database)?)?;
     let given = (&args.limits, Some(&args.sql_path));
     let session = session(database, given, queries, (chains, ui), control.flag_shared())?;
+    let session = with_requirements(session, args.requirements.as_deref())?;
     let filter = super::kernel::filter(&args.kernel);
     let mut restricted = None;
     if !filter.is_all() {
@@ -169,7 +176,7 @@ pub(in crate::cli) fn session(
     interrupt: Arc<AtomicBool>,
 ) -> Result<Session> {
     let session = Session::open_with(database, session_options(limits, sql)?, queries)?;
-    let session = session.with_interrupt(interrupt);
+    let session = session.with_interrupt(interrupt).with_operations(operations());
     with_chains(with_files(session, sql), chains, ui)
 }
 
@@ -181,6 +188,12 @@ pub(in crate::cli) fn with_chains(session: Session, chains: Option<&Path>, ui: &
     let (chains, silent) = with_silent(&session, chains).map_err(in_file)?;
     silent.iter().for_each(|why| ui.warning(why));
     session.with_chains(&chains)
+}
+
+/// The same session with the requirements of a file.
+pub(in crate::cli) fn with_requirements(session: Session, file: Option<&Path>) -> Result<Session> {
+    let Some(file) = file else { return Ok(session) };
+    Ok(session.with_operations(operations_of(Requirements::parse(&read_text(file)?, file)?)))
 }
 
 /// Says that rows of chains were read, and that there are none.

@@ -5,7 +5,7 @@ use super::commands::{self, ArgKind};
 use super::lexer::{self, Piece, is_word, pieces};
 use super::words::{is_keyword, keywords};
 use crate::engine::{Relation, Session};
-use crate::library::{Metric, TABLE_FUNCTIONS};
+use crate::library::{MADE_FUNCTIONS, Metric, TABLE_FUNCTIONS};
 use crate::metrics::MEASUREMENT;
 use crate::store::Database;
 use std::iter::once;
@@ -135,7 +135,9 @@ fn sql(names: &Names, typed: &str, line: &str) -> Completions {
     let relations = names.relations.iter().map(|r| r.name.as_str());
     if ["FROM", "JOIN", "DESCRIBE"].iter().any(|k| k.eq_ignore_ascii_case(previous)) {
         // Table functions are only offered after a first letter.
-        let called: Vec<String> = TABLE_FUNCTIONS.iter().map(|f| format!("{}(", f.name)).collect();
+        let made = MADE_FUNCTIONS.iter().filter(|made| made.arguments.1 > 0).map(|made| &made.function);
+        let called: Vec<String> =
+            TABLE_FUNCTIONS.iter().chain(made).map(|f| format!("{}(", f.name)).collect();
         let called = called.iter().filter(|_| !word.is_empty()).map(String::as_str);
         // In their order: those that this database has rows for come first.
         return Completions::Words(start, beginning(word, relations.chain(called)));

@@ -26,6 +26,7 @@ use crate::cli::signals;
 use crate::engine::{Session, Statement, queries_with_folders, split};
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::Queries;
+use crate::ops::made::operations;
 use crate::render::{self, InUnit, printable};
 use crate::store::{Database, Location};
 use crate::time::TimeScale;
@@ -58,6 +59,10 @@ pub struct ShellArgs {
     /// chains` makes one.
     #[arg(long, value_name = "FILE")]
     pub chains: Option<PathBuf>,
+    /// TOML file of timing requirements, for requirement_verdict and requirement_violation; as `btfdb check`
+    /// has it.
+    #[arg(long, value_name = "FILE")]
+    pub requirements: Option<PathBuf>,
     /// SQL of the user.
     #[command(flatten)]
     pub sql_path: SqlPath,
@@ -105,6 +110,7 @@ struct Shell<'a> {
     sql_path: SqlPath,
     queries: Arc<Queries>,
     chains: Option<PathBuf>,
+    requirements: Option<PathBuf>,
     interrupt: Arc<AtomicBool>,
     settings: Settings,
     out: Out,
@@ -128,6 +134,7 @@ pub(super) fn run(args: &ShellArgs, ui: &Ui) -> Result<u8> {
         (chains, ui),
         Arc::clone(&interrupt),
     )?;
+    let session = query::with_requirements(session, args.requirements.as_deref())?;
     let settings = Settings {
         format: Format::Auto,
         unit: None,
@@ -145,6 +152,7 @@ pub(super) fn run(args: &ShellArgs, ui: &Ui) -> Result<u8> {
         sql_path: args.sql_path.clone(),
         queries,
         chains: args.chains.clone(),
+        requirements: args.requirements.clone(),
         interrupt,
         settings,
         out: Out::default(),
@@ -325,8 +333,9 @@ impl Shell<'_> {
 
     /// A new session with what the command line says.
     fn ready(&self, session: Session) -> Result<Session> {
-        let session = session.with_interrupt(Arc::clone(&self.interrupt));
+        let session = session.with_interrupt(Arc::clone(&self.interrupt)).with_operations(operations());
         let session = query::with_files(session, Some(&self.sql_path));
+        let session = query::with_requirements(session, self.requirements.as_deref())?;
         query::with_chains(session, self.chains.as_deref(), self.ui)
     }
 

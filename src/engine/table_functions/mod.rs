@@ -5,6 +5,7 @@
 mod call;
 mod chains;
 mod discovered;
+mod made;
 mod node;
 mod parts;
 mod plan;
@@ -16,6 +17,7 @@ pub(super) use chains::ChainsTable;
 pub(super) use discovered::DiscoveredFunction;
 #[cfg(feature = "cluster")]
 pub(super) use discovered::DiscoveredTable;
+pub(super) use made::{MadeCall, MadeTables, MakeRows};
 pub(super) use node::{Node, Operation, Side};
 pub(super) use parts::PartsFunction;
 #[cfg(feature = "cluster")]

@@ -6,6 +6,7 @@ mod gate_file;
 mod history;
 mod picture;
 mod report;
+mod rows;
 mod samples;
 
 pub use gate_file::GateFile;

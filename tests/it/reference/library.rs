@@ -1,6 +1,6 @@
 //! `docs/library.md`: the SQL library as a page of Markdown. Not what is in it (see `queries/`).
 
-use btfdb::internals::{Alias, Documented, TABLE_FUNCTIONS, TableFunction, View};
+use btfdb::internals::{Alias, Documented, MADE_FUNCTIONS, TABLE_FUNCTIONS, TableFunction, View};
 use btfdb::{Metric, Queries};
 use std::fmt::Write as _;
 
@@ -38,6 +38,21 @@ already. An example is `Writes.sql`, which counts the writes of each signal:
 const EXAMPLE: &str = include_str!("Writes.sql");
 
 /// The functions that know the words of BTF.
+/// What the list of functions begins with whose rows an operation makes.
+const MADE: &str = "
+## Analyses as table functions
+
+The rows of these functions, and of the views `response_bound`, `bound_assumption`, `tail`, `requirement_verdict` and
+`requirement_violation`, come from an analysis, all at once, each time that a statement reads them: `CREATE TABLE t AS SELECT …` keeps
+them for the session. A condition on `recording` chooses which recordings are read. Arguments are texts. With `--cluster`, the process
+that asks makes these rows, and runs the whole statement.
+";
+
+/// Those that no view has the text of.
+fn made_functions() -> impl Iterator<Item = &'static TableFunction> {
+    MADE_FUNCTIONS.iter().map(|made| &made.function).filter(|function| !function.doc.is_empty())
+}
+
 const WORDS: &str = "
 ## Words of BTF
 
@@ -130,6 +145,10 @@ pub fn docs() -> String {
     for function in TABLE_FUNCTIONS {
         let _ = write_function(&mut out, function);
     }
+    out.push_str(MADE);
+    for function in made_functions() {
+        let _ = write_function(&mut out, function);
+    }
     out.push_str(WORDS);
     out + "\n" + OF_YOUR_OWN.trim_start() + "\n```sql\n" + EXAMPLE + "```\n"
 }
@@ -170,7 +189,8 @@ fn write_rows(out: &mut String, title: &str, sign: &str, rows: &[Documented]) ->
 fn every_column_is_one_row_of_the_page() {
     let (page, queries) = (docs(), Queries::shipped());
     let rows = |view: &View| view.columns.len() + view.params.len();
-    let of_functions = TABLE_FUNCTIONS.iter().map(|f| f.arguments.len() + f.columns.len()).sum::<usize>();
+    let functions = TABLE_FUNCTIONS.iter().chain(made_functions());
+    let of_functions = functions.map(|f| f.arguments.len() + f.columns.len()).sum::<usize>();
     let expected = queries.metrics().len() + queries.views().iter().map(rows).sum::<usize>() + of_functions;
     let page = page.split(OF_YOUR_OWN.trim()).next().unwrap();
     let found: Vec<&str> = page.lines().filter(|l| l.starts_with("| `")).collect();
