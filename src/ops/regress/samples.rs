@@ -200,7 +200,8 @@ mod tests {
                 let all = values(|take| summaries(&session, metric, entities, take).unwrap());
                 let sorted = values(|mut take| samples.sorted(&mut take).unwrap());
                 assert_eq!(all, sorted, "{name}, {entities:?}");
-                let count = samples.gathered(usize::MAX).unwrap().unwrap().iter().map(|of| of.2.len()).sum();
+                let gathered = samples.gathered(usize::MAX).unwrap().unwrap();
+                let count: usize = gathered.iter().map(|of| of.2.len()).sum();
                 assert!(count == 0 || samples.gathered(count - 1).unwrap().is_none(), "{count}");
             }
         }
