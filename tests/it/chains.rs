@@ -89,7 +89,7 @@ fn a_file_of_chains_that_were_found_is_one_for_all_commands() {
     bench.ok(&["ingest", "engine.db", "recording", "--name", "again", "-q"]);
     let both = bench.ok(&["chains", "engine.db"]).stdout;
     assert_eq!(both.matches("[[chain]]").count(), text.matches("[[chain]]").count());
-    assert!(both.contains(" times in \"again\", from "), "{both}");
+    assert!(both.contains(" last steps in \"again\", at "), "{both}");
 }
 
 /// Time, task, job, whether it is a write.
