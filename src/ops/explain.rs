@@ -1,6 +1,7 @@
 //! `explain`: finds the instance that a metric is greatest for, or another one, and why its response took as
 //! long as it did. Not how a response is cut into parts (see [`crate::explain`]), nor the text of it.
 
+use crate::btf::Action;
 use crate::engine::{Param, ResultStream, Session};
 use crate::error::{Error, Result};
 use crate::library::{Metric, Unit};
@@ -266,16 +267,19 @@ fn no_instance(session: &Session, asked: &Asked, instance: i64) -> Result<Error>
         return Ok(error);
     }
     let params = [("entity", Param::Text(asked.entity.clone())), ("instance", Param::Int(instance))];
-    let lost = "SELECT count(*) FROM btf_event WHERE target = $entity AND target_instance = $instance \
-                AND is_action(action, 'mtalimitexceeded')";
-    let lost = rows(session, lost, &params)?;
+    let word = Action::MtaLimitExceeded.as_str();
+    let lost = format!(
+        "SELECT count(*) FROM btf_event WHERE target = $entity AND target_instance = $instance \
+         AND is_action(action, '{word}')"
+    );
+    let lost = rows(session, &lost, &params)?;
     let lost = lost.first().map_or(Ok(0), |batch| columns::<Integers>(batch).map(|count| count.value(0)))?;
     if lost > 0 {
         return Ok(Error::usage(format!(
             "instance {instance} of {} was never made: its activation was lost, as too many were waiting",
             asked.entity
         ))
-        .hint("lost activations are events 'mtalimitexceeded' of table btf_event"));
+        .hint(format!("lost activations are events '{word}' of table btf_event")));
     }
     Ok(Error::usage(format!("{} has no instance {instance}", asked.entity))
         .hint("instances are counted from 0; table process_instance has them"))
