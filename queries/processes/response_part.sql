@@ -11,7 +11,7 @@
 -- column: begin_at time Begin of the part.
 -- column: end_at time End of the part, not part of it.
 -- column: length duration From its begin to its end.
--- column: kind text `executes`: it runs. `behind`: it could run, but another one has the core. `os`: it could run, and nobody has the core, or only an idle task: the kernel is at work. `lock`: it polls or waits for a semaphore. `event`: it waits for an event. `unknown`: the recording does not show it.
+-- column: kind text `executes`: it runs. `behind`: it could run, but another one has the core, and runs or polls there. `os`: it could run, and nobody has the core, or only an idle task: the kernel is at work. `lock`: it polls or waits for a semaphore. `event`: it waits for an event. `unknown`: the recording does not show it.
 -- column: state text Its state, as in process_state; NULL where no state is known.
 -- column: core text Core that it has, had last, or starts on.
 -- column: runnable text Innermost runnable that runs, of `executes`; NULL if none does.
@@ -20,9 +20,9 @@
 -- column: by_instance integer Instance of that.
 -- column: reason text Why the other one has the core: `isr`, `higher_priority`, `equal_priority`, `previous_instance` (an earlier instance of the same process is not finished), `not_preemptable` (a lower priority, and it is not preemptable), `holds` (a lower priority, and it holds a semaphore that it gives back before this instance gets the core). NULL: nothing known says why.
 -- column: held text The semaphore that the other one holds, of the reason `holds`.
--- column: object text Semaphore or event that it waits or polls for.
--- column: holder_state text What the holder of the semaphore does meanwhile.
--- column: behind_process text Who has the core of a holder that could run, but does not.
+-- column: object text Semaphore or event that it waits or polls for, also while it is parking; of `behind`, where the other one only polls (holder_state), the semaphore that the other one polls for: NULL if nothing known says which.
+-- column: holder_state text What the holder of the semaphore does meanwhile; of `behind`, `polling` where the other one has the core and only polls.
+-- column: behind_process text Who has the core of a holder that could run, but does not; of `behind`, who holds the semaphore that the other one polls for, if that is known.
 -- column: behind_instance integer Instance of that.
 -- column: activated_by text Who activated the instance; NULL if that was not recorded.
 -- column: activated_by_instance integer Instance of that, of a task or ISR.

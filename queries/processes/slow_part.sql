@@ -11,7 +11,7 @@
 -- column: by_type text Type of that.
 -- column: reason text Why the other one has the core.
 -- column: held text Semaphore that the other one holds.
--- column: object text Semaphore or event that it waits or polls for.
+-- column: object text Semaphore or event that it waits or polls for, or that the other one polls for, as in response_part.
 -- column: typical duration Mean time in such parts per typical response.
 -- column: slow duration Mean time in such parts per slow response.
 -- column: difference duration How much longer that is.

@@ -1,7 +1,7 @@
 //! Who had each core when, and the gaps of the recording. Not why (see `split`).
 
 use super::table::IdMap;
-use super::types::{Actor, Core};
+use super::types::{Actor, Core, Object};
 use std::collections::VecDeque;
 
 /// Ticks from `begin` to `end`, which is not part of it.
@@ -94,6 +94,11 @@ impl Gaps {
         last.map_or(i64::MIN, |gap| gap.end)
     }
 
+    /// From when on a gap of any core may hide what happens after `time`.
+    pub fn hide_from(&self, time: i64) -> i64 {
+        self.after_any(time).first().map_or(i64::MAX, |gap| gap.begin.max(time))
+    }
+
     /// The spans in which there is a gap of any core, that end after `time`.
     pub fn after_any(&self, time: i64) -> &[Span] {
         after(&self.any, time)
@@ -117,10 +122,19 @@ fn united(spans: &mut Vec<Span>) {
     });
 }
 
-/// A span in which an instance had a core: it ran or polled.
+/// What an instance does with its core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Does {
+    Runs,
+    /// It polls for this object, if that is known.
+    Polls(Option<Object>),
+}
+
+/// A span in which an instance had a core.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Occupant {
     pub actor: Actor,
+    pub does: Does,
     pub begin: i64,
     pub end: i64,
 }

@@ -1,6 +1,7 @@
-//! Cuts a wait for a semaphore into parts: who holds it, and what the holder does meanwhile. Not who holds
-//! what (see `locks`).
+//! Cuts a wait for a semaphore into parts: who holds it, and what the holder does meanwhile; also the wait of
+//! another one, which polls on the core of the instance. Not who holds what (see `locks`).
 
+use super::cores::{Does, Occupant};
 use super::locks::{Hold, Holder, needs_core};
 use super::split::{Cutter, Need, Rest, add};
 use super::types::{Actor, Core, Object, Part, Source, State, StateSpan};
@@ -56,6 +57,28 @@ impl Cutter<'_> {
         }
         add(self.parts, Part { begin: seen, ..part });
         Ok(())
+    }
+
+    /// Somebody else has its core. If that one only polls there: for what, and who holds that?
+    pub fn occupied(&mut self, part: Part, occupant: &Occupant, earlier: i64) {
+        let by = occupant.actor;
+        let is_idle = self.known.processes.get(by.process).is_some_and(|process| process.facts.is_idle);
+        let (Does::Polls(object), false) = (occupant.does, is_idle) else {
+            return self.blame(part, by, earlier);
+        };
+        let part = Part { object, holder_state: Some(State::Polling), ..part };
+        let Some(object) = object else { return self.blame(part, by, earlier) };
+        let mut now = part.begin;
+        while now < part.end {
+            let (hold, until) = self.known.locks.holder_at(object, by, now);
+            let end = until.min(part.end);
+            // Its holder may have given it back in a gap, on whichever core that is.
+            let seen = hold.map_or(end, |(_, since)| self.known.gaps.hide_from(since)).clamp(now, end);
+            let by_behind = hold.map(|(holder, _)| holder);
+            self.blame(Part { begin: now, end: seen, by_behind, ..part }, by, earlier);
+            self.blame(Part { begin: seen, end, ..part }, by, earlier);
+            now = end;
+        }
     }
 
     /// A holder that could run, but does not: who has its core?

@@ -18,6 +18,7 @@
 //! instance polls: each time, they are looked at again. The memory is bounded by what happens in the longest
 //! uncut span of a wanted instance, or while it keeps its core, and by the parts of open ones.
 
+mod asks;
 mod cores;
 mod holders;
 mod locks;
@@ -32,7 +33,7 @@ mod waits;
 #[cfg(test)]
 mod tests;
 
-use cores::{Gaps, Held, Occupant, Span, Timeline};
+use cores::{Does, Gaps, Held, Occupant, Span, Timeline};
 use locks::Locks;
 use open::Open;
 use processes::{Process as ProcessRecord, Role};
@@ -122,10 +123,21 @@ impl Explainer {
     pub fn state(&mut self, span: StateSpan) {
         self.comes(span.end);
         let mut concerned = self.locks.state(span, &self.gaps);
-        if let (State::Running | State::Polling, Some(core)) = (span.state, span.core) {
-            self.occupies(core, span, &mut concerned);
+        let process = self.processes.at(span.actor.process);
+        process.span(span.actor.instance, span.end);
+        let asked = process.asks.of(&span);
+        let does = match span.state {
+            State::Running => Some(Does::Runs),
+            // What it asked for last may have become something else in a gap.
+            State::Polling => {
+                let asked = asked.filter(|(_, since)| !self.gaps.is_any(*since, span.end));
+                Some(Does::Polls(asked.map(|(object, _)| object)))
+            }
+            _ => None,
+        };
+        if let (Some(does), Some(core)) = (does, span.core) {
+            self.occupies(core, span, does, &mut concerned);
         }
-        self.processes.at(span.actor.process).span(span.actor.instance, span.end);
         let place = self.place(span.actor, span.begin);
         if let Some(open) = place.and_then(|place| self.open.get_mut(place))
             && open.state(span)
@@ -169,6 +181,7 @@ impl Explainer {
             _ => {}
         }
         let Some(actor) = actor else { return };
+        self.processes.at(actor.process).asks.happened(actor.instance, said, object, time);
         let Some(place) = self.place(actor, time) else { return };
         let Some(open) = self.open.get_mut(place) else { return };
         match said {
@@ -195,6 +208,7 @@ impl Explainer {
         self.comes(end);
         let concerned = self.locks.ended(actor, end);
         self.wake(concerned);
+        self.processes.at(actor.process).asks.ended(actor.instance);
         let Some(place) = self.place(actor, begin) else { return };
         self.places.remove(&actor);
         let process = self.processes.at(actor.process);
@@ -269,10 +283,10 @@ impl Explainer {
     }
 
     /// An instance had a core; adds whom that concerns.
-    fn occupies(&mut self, core: Core, span: StateSpan, concerned: &mut Vec<Held>) {
+    fn occupies(&mut self, core: Core, span: StateSpan, does: Does, concerned: &mut Vec<Held>) {
         let StateSpan { actor, begin, end, .. } = span;
         let timeline = self.cores.at(core);
-        timeline.push(Occupant { actor, begin, end });
+        timeline.push(Occupant { actor, does, begin, end });
         if !timeline.held.is_empty() {
             concerned.extend(timeline.held.extract_if(.., |held| held.until <= end));
         }

@@ -1,5 +1,6 @@
 //! What is known of each process, and until when its earlier instances were there. Not the instances.
 
+use super::asks::Asks;
 use super::types::ProcessFacts;
 use std::collections::VecDeque;
 
@@ -24,6 +25,8 @@ pub(super) struct Process {
     pub ended: Option<i64>,
     /// The place of the instance that asked for an OS event last.
     pub asker: Option<(i64, usize)>,
+    /// What its instances ask for.
+    pub asks: Asks,
 }
 
 impl Process {

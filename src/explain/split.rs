@@ -1,7 +1,7 @@
 //! Cuts one span of an instance into parts: who has its core, and why. Not who holds what it waits for (see
 //! `holders`), nor where the spans come from (see `open`).
 
-use super::cores::{Gaps, Timeline};
+use super::cores::{Gaps, Occupant, Timeline};
 use super::locks::Locks;
 use super::processes::Process;
 use super::runnables::Nest;
@@ -184,7 +184,7 @@ impl Cutter<'_> {
                 now = span.begin;
             }
             let end = span.end.min(part.end);
-            self.runs(Part { begin: now, end, ..part }, span.actor, earlier);
+            self.runs(Part { begin: now, end, ..part }, span, earlier);
             (now, before) = (end, Some(span.end));
             if now >= part.end {
                 return Ok(());
@@ -227,26 +227,26 @@ impl Cutter<'_> {
     }
 
     /// Somebody has its core, as far as there is no gap.
-    fn runs(&mut self, part: Part, runner: Actor, earlier: i64) {
-        if runner == self.actor {
+    fn runs(&mut self, part: Part, occupant: &Occupant, earlier: i64) {
+        if occupant.actor == self.actor {
             return add(self.parts, part);
         }
-        let part = Part { by: Some(Source::Process(runner)), ..part };
+        let part = Part { by: Some(Source::Process(occupant.actor)), ..part };
         let mut now = part.begin;
         for gap in self.known.gaps.after(part.core, now) {
             if gap.begin >= part.end {
                 break;
             }
             let (begin, end) = (gap.begin.max(now), gap.end.min(part.end));
-            self.blame(Part { begin: now, end: begin, ..part }, runner, earlier);
+            self.occupied(Part { begin: now, end: begin, ..part }, occupant, earlier);
             add(self.parts, Part { begin, end, by: None, ..part });
             now = end;
         }
-        self.blame(Part { begin: now, ..part }, runner, earlier);
+        self.occupied(Part { begin: now, ..part }, occupant, earlier);
     }
 
     /// Why somebody has its core.
-    fn blame(&mut self, part: Part, runner: Actor, earlier: i64) {
+    pub fn blame(&mut self, part: Part, runner: Actor, earlier: i64) {
         if part.begin >= part.end {
             return;
         }

@@ -132,7 +132,7 @@ pub struct Happened {
 pub enum Kind {
     /// It runs; `runnable` is the innermost runnable, if one runs.
     Executes,
-    /// It could run, but `by` has the core; `reason` says why.
+    /// It could run, but `by` has the core, and runs or polls there; `reason` says why.
     Behind,
     /// It could run, and nobody has the core, or only an idle task (`by`): the kernel is at work. `reason`
     /// is [`Reason::PreviousInstance`] while an earlier instance of the process is not finished.
@@ -183,14 +183,17 @@ pub struct Part {
     pub by: Option<Source>,
     /// The innermost runnable that runs ([`Kind::Executes`]).
     pub runnable: Option<Runnable>,
-    /// The semaphore or OS event that it waits or polls for; also while it is parking.
+    /// The semaphore or OS event that it waits or polls for, also while it is parking. If `by` has the core
+    /// and polls there ([`Kind::Behind`]), what `by` polls for; `None` if that is not known.
     pub object: Option<Object>,
     /// Why `by` has the core.
     pub reason: Option<Reason>,
-    /// What the holder of the semaphore does meanwhile ([`Kind::Lock`]); `None` if it is not known.
+    /// What the holder of the semaphore does meanwhile ([`Kind::Lock`]); `None` if it is not known. Of
+    /// [`Kind::Behind`], [`State::Polling`] if `by` does not run, but polls.
     pub holder_state: Option<State>,
     /// Who runs on the core of a holder that could run, but does not. It can be the instance itself, which
-    /// polls on the core that the holder needs.
+    /// polls on the core that the holder needs. Of [`Kind::Behind`], who holds what `by` polls for, if that
+    /// is known: that can be the instance itself, too.
     pub by_behind: Option<Actor>,
 }
 

@@ -86,7 +86,7 @@ impl Waits {
     }
 
     /// It asks for something else.
-    fn goes_on(&mut self, time: i64) {
+    pub fn goes_on(&mut self, time: i64) {
         for ask in &mut self.0 {
             ask.done_at = ask.done_at.or(Some(time));
         }
@@ -108,13 +108,7 @@ impl Waits {
             return None;
         }
         let is_wait = state == State::Waiting;
-        let fits = |ask: &&Ask| {
-            let is_open = ask.done_at.is_none_or(|done| done > begin);
-            ask.time <= begin && is_open && (is_wait || ask.asked == Asked::Lock)
-        };
-        let last = matches!(state, State::Waiting | State::Polling | State::Parking)
-            .then(|| self.0.iter().rev().find(fits).copied())
-            .flatten();
+        let last = self.last(state, begin);
         let answer = last.map(|last| match last.asked {
             Asked::Lock => For::Lock(last.object),
             Asked::Event => {
@@ -130,6 +124,27 @@ impl Waits {
             !(is_over || is_wait && ask.time <= begin)
         });
         answer
+    }
+
+    /// What it polls for in a span that begins then and comes next, and since when it has asked for that.
+    pub fn polls_for(&self, begin: i64) -> Option<(Object, i64)> {
+        self.last(State::Polling, begin).map(|ask| (ask.object, ask.time))
+    }
+
+    /// No question is open.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The last question that a span in a state, which begins then, can be about.
+    fn last(&self, state: State, begin: i64) -> Option<Ask> {
+        let is_wait = state == State::Waiting;
+        let fits = |ask: &&Ask| {
+            let is_open = ask.done_at.is_none_or(|done| done > begin);
+            ask.time <= begin && is_open && (is_wait || ask.asked == Asked::Lock)
+        };
+        let asks = matches!(state, State::Waiting | State::Polling | State::Parking);
+        self.0.iter().rev().find(fits).filter(|_| asks).copied()
     }
 
     fn push(&mut self, ask: Ask) {

@@ -2,7 +2,7 @@
 //! to which explanations are compared. Not how causes are found (see `kernel::causes`).
 
 use super::kernel::Handlers;
-use super::kernel::causes::{Cause, Holder, Instance, Setter, Span, State, Why};
+use super::kernel::causes::{Cause, Holder, Instance, Polls, Setter, Span, State, Why};
 use super::kernel::effect::{Lock, Process, Stimulus};
 use super::model::Model;
 use std::io::Write;
@@ -107,7 +107,7 @@ impl<'m, W: Write> Causes<'m, W> {
                 Row { kind: "executes", runnable, ..Row::default() }
             }
             Cause::Kernel => Row { kind: "os", ..Row::default() },
-            Cause::Behind { by, why } => {
+            Cause::Behind { by, why, polls } => {
                 let (reason, held) = match why {
                     Why::Handler => ("isr", ""),
                     Why::PreviousInstance => ("previous_instance", ""),
@@ -118,7 +118,10 @@ impl<'m, W: Write> Causes<'m, W> {
                     Why::Group => ("group", ""),
                     Why::Scheduler => ("scheduler", ""),
                 };
-                Row { kind: "behind", by: Some(self.instance(by)), reason, held, ..Row::default() }
+                let row = Row { kind: "behind", by: Some(self.instance(by)), reason, held, ..Row::default() };
+                let Some(Polls { lock, holder }) = polls else { return row };
+                let behind = holder.map(|holder| (self.process(holder.process).0, holder.number));
+                Row { object: self.lock(lock), holder_state: word(State::Polling), behind, ..row }
             }
             Cause::Polls { lock, holder } => {
                 let row = Row { kind: "lock", object: self.lock(lock), ..Row::default() };
@@ -145,7 +148,9 @@ impl<'m, W: Write> Causes<'m, W> {
             None => ("", String::new()),
         };
         let by_instance = by_instance.map_or_else(String::new, |number| number.to_string());
-        let object = span.parks_for.map_or(row.object, |lock| self.lock(lock));
+        // What the one that has the core polls for comes before what the instance parks for.
+        let parks_for = span.parks_for.filter(|_| row.object.is_empty());
+        let object = parks_for.map_or(row.object, |lock| self.lock(lock));
         let last_lock = span.last_lock.map_or("", |lock| self.lock(lock));
         format!(
             "{process},{kind},{},{},{},{},{},{core},{},{by},{by_type},{by_instance},{},{},{object},{},{behind},\

@@ -76,7 +76,9 @@ fn slow_responses_are_compared_with_typical_ones() {
 /// A condition on process and instance reads a part of the recording only.
 #[test]
 fn one_response_is_explained_as_all_are() {
-    for (bench, database) in [(Bench::engine(), "engine.db"), (locked(), "locked.db")] {
+    for (bench, database) in
+        [(Bench::engine(), "engine.db"), (locked(), "locked.db"), (behind_a_poller(), "poller.db")]
+    {
         let all = rows(&bench, database, "SELECT * FROM response_part ORDER BY process, instance, part");
         let (header, all) = all.split_once('\n').unwrap();
         let instances =
@@ -150,4 +152,42 @@ fn an_open_response_is_not_explained() {
     let run = bench.run(&["explain", "locked.db", "ResponseTime:T_C:0"]);
     assert_eq!(run.code, Some(2), "{}", run.stderr);
     assert!(run.stderr.contains("is not complete"), "{}", run.stderr);
+}
+
+/// T_L waits on Core_0 while T_A polls there for what T_B has on Core_1.
+pub fn behind_a_poller() -> Bench {
+    let bench = Bench::new();
+    let mut text =
+        "#version 2.2.1\n#creator test\n#creationDate 2026-01-01T00:00:00Z\n#timeScale ns\n".to_owned();
+    for line in [
+        "0,Alarm_B,0,T,T_B,0,activate",
+        "10,Core_1,0,T,T_B,0,start",
+        "20,T_B,0,SEM,Spin,0,requestsemaphore",
+        "20,T_B,0,SEM,Spin,0,assigned",
+        "100,Alarm_A,0,T,T_A,0,activate",
+        "110,Core_0,0,T,T_A,0,start",
+        "150,T_A,0,SEM,Spin,0,requestsemaphore",
+        "150,T_A,0,SEM,Spin,0,waiting",
+        "150,Core_0,0,T,T_A,0,poll",
+        "200,Alarm_L,0,T,T_L,0,activate",
+        "300,T_B,0,SEM,Spin,0,released",
+        "300,T_A,0,SEM,Spin,0,assigned",
+        "300,Core_0,0,T,T_A,0,run",
+        "340,T_A,0,SEM,Spin,0,released",
+        "400,Core_0,0,T,T_A,0,terminate",
+        "400,Core_0,0,T,T_L,0,start",
+        "450,Core_1,0,T,T_B,0,terminate",
+        "500,Core_0,0,T,T_L,0,terminate",
+    ] {
+        writeln!(text, "{line}").unwrap();
+    }
+    bench.write("poller.btf", text);
+    bench.ok(&["ingest", "poller.db", "poller.btf", "-q"]);
+    bench
+}
+
+#[test]
+fn who_has_the_core_and_only_polls_waits_for_somebody_else() {
+    let bench = behind_a_poller();
+    insta::assert_snapshot!(bench.ok(&["explain", "poller.db", "StartDelay:T_L"]).stdout);
 }

@@ -146,6 +146,21 @@ fn holders_and_wakers_on_other_cores_have_rows() {
     assert!(rows(&Document::parse(&svg).unwrap()).contains(&"response:T_A".to_owned()));
 }
 
+/// A task that polls has the core: the semaphore and who holds it have rows, as those of a wait of its own.
+#[test]
+fn who_holds_what_a_poller_asks_for_has_a_row() {
+    let bench = crate::explain::behind_a_poller();
+    let svg = explained(&bench, "poller.db", "ResponseTime:T_L", &["--width", "3000"]);
+    let found = rows(&Document::parse(&svg).unwrap());
+    for id in ["task:T_L", "response:T_L", "task:T_A", "task:T_B", "core:Core_1", "semaphore:Spin"] {
+        assert!(found.iter().any(|row| row == id), "{id}: {found:?}");
+    }
+    let words = "behind T_A on Core_0, which polls for Spin, which T_B holds";
+    assert!(svg.contains("behind T_A, polls for Spin") && svg.contains(words), "{svg}");
+    let page = explained(&bench, "poller.db", "ResponseTime:T_L:0", &["--format", "html"]);
+    assert!(holds(&data(&page), words));
+}
+
 /// A background task that is preempted by sixty others, again and again, over all of the recording.
 #[test]
 fn a_response_as_long_as_the_recording_is_a_small_picture() {

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::ops::explain::{Chosen, Parts, named, ranked};
-use crate::picture::exact;
+use crate::picture::{State, exact};
 use crate::time::{TimeScale, format_duration};
 use arrow::array::RecordBatch;
 use std::collections::HashMap;
@@ -10,6 +10,8 @@ use std::fmt::Write as _;
 
 /// So many parts are listed; of more, the longest.
 const MOST: usize = 60;
+/// The metric that measures what is cut into parts.
+const RESPONSE: &str = "ResponseTime";
 
 /// A part, and what it is in words.
 struct Line {
@@ -18,19 +20,21 @@ struct Line {
     what: String,
     /// The same without the numbers of instances.
     cause: String,
+    state: State,
 }
 
 /// The rows of view `response_part` of one response, in order.
 pub(super) fn text(chosen: &Chosen, rows: &[RecordBatch], scale: TimeScale) -> Result<String> {
     let mut lines = Vec::new();
-    let (mut activated_by, mut is_unexplained) = (None, false);
+    let (mut activated_by, mut unexplained) = (None, 0_u64);
     for batch in rows {
         let parts = Parts::of(batch)?;
         for row in 0..batch.num_rows() {
             let (begin, end) = parts.span(row);
             let [what, cause] = [true, false].map(|numbers| parts.sentence(row, &chosen.process, numbers));
-            lines.push(Line { begin, length: end.saturating_sub(begin), what, cause });
-            is_unexplained |= parts.is_unexplained(row);
+            let (length, state) = (end.saturating_sub(begin), parts.state(row));
+            lines.push(Line { begin, length, what, cause, state });
+            unexplained += u64::from(parts.is_unexplained(row));
         }
         activated_by = activated_by.or_else(|| parts.activator());
     }
@@ -50,18 +54,63 @@ pub(super) fn text(chosen: &Chosen, rows: &[RecordBatch], scale: TimeScale) -> R
         Some(by) => writeln!(out, ", activated by {by}."),
         None => writeln!(out, "."),
     };
+    let _ = writeln!(out, "{}", totals(&lines));
     if let Some(sample) = &chosen.sample {
         let _ = writeln!(out, "{}", ranked(sample, scale));
     }
+    let is_other = chosen.sample.as_ref().is_some_and(|sample| sample.metric != RESPONSE);
+    let _ = match is_other {
+        // What is made of parts is not what the metric measures.
+        true => writeln!(out, "\nThe whole response ({}) is made of:", format_duration(length, scale)),
+        false => writeln!(out, "\nWhat it is made of:"),
+    };
     summary(&mut out, &lines, length, scale);
     in_order(&mut out, &lines, begin, scale);
-    if is_unexplained {
+    if unexplained > 0 {
+        let parts = if unexplained == 1 { "part" } else { "parts" };
         let _ = writeln!(
             out,
-            "\nWhy another one had the core is said where it is known: priorities and resources are in the OIL or ORTI file."
+            "\nFor {unexplained} {parts} nothing known says why another one had the core; priorities and resources are read \
+             from OIL and ORTI files."
         );
     }
     Ok(out)
+}
+
+/// How much of the response was executed, waited, and is unknown, in percent: a sentence.
+fn totals(lines: &[Line]) -> String {
+    let mut sums = [0_u128; 3];
+    for line in lines {
+        let place = match line.state {
+            State::Executes => 0,
+            State::Unknown => 2,
+            _ => 1,
+        };
+        if let Some(sum) = sums.get_mut(place) {
+            *sum += u128::from(line.length.unsigned_abs());
+        }
+    }
+    let [executed, waited, unknown] = percents(sums);
+    match unknown {
+        0 => format!("Of that, it executed {executed} % and waited {waited} %."),
+        _ => format!("Of that, it executed {executed} % and waited {waited} %; {unknown} % is unknown."),
+    }
+}
+
+/// Whole percentages that add to 100: what rounding down leaves goes to the largest remainders, of equal ones
+/// to the first.
+fn percents(parts: [u128; 3]) -> [u128; 3] {
+    let whole = parts.iter().sum::<u128>().max(1);
+    let mut percents = parts.map(|part| 100 * part / whole);
+    let mut places = [0, 1, 2];
+    places.sort_by_key(|place| std::cmp::Reverse(parts.get(*place).map(|part| 100 * part % whole)));
+    let rest = 100_u128.saturating_sub(percents.iter().sum());
+    for (place, _) in places.into_iter().zip(0..rest) {
+        if let Some(percent) = percents.get_mut(place) {
+            *percent += 1;
+        }
+    }
+    percents
 }
 
 /// How much of the response each cause is, the greatest first.
@@ -79,7 +128,6 @@ fn summary(out: &mut String, lines: &[Line], whole: i64, scale: TimeScale) {
         }
     }
     causes.sort_by_key(|(_, total, _)| std::cmp::Reverse(*total));
-    let _ = writeln!(out, "\nWhat it is made of:");
     let rows: Vec<[String; 3]> = causes
         .iter()
         .map(|(_, total, times)| {
@@ -137,4 +185,19 @@ fn in_order(out: &mut String, lines: &[Line], begin: i64, scale: TimeScale) {
 fn widths(rows: &[[String; 3]]) -> [usize; 3] {
     let of = |place: usize| rows.iter().filter_map(|row| row.get(place)).map(String::len).max().unwrap_or(0);
     [of(0), of(1), of(2)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percents;
+
+    #[test]
+    fn percentages_add_to_a_hundred() {
+        assert_eq!(percents([39, 61, 0]), [39, 61, 0]);
+        assert_eq!(percents([1, 1, 1]), [34, 33, 33]);
+        assert_eq!(percents([0, 999, 1]), [0, 100, 0]);
+        assert_eq!(percents([1006, 8988, 6]), [10, 90, 0]);
+        assert_eq!(percents([1049, 8947, 4]), [11, 89, 0]);
+        assert_eq!(percents([u128::from(u64::MAX); 3]), [34, 33, 33]);
+    }
 }

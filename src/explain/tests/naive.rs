@@ -291,6 +291,31 @@ impl<'a> Naive<'a> {
                 _ => earlier.unwrap_or(Reason::NotKnown),
             }
         };
+        let part = self.polls(runner, time, part);
         Part { kind: Kind::Behind, by, reason: Some(reason), ..part }
+    }
+
+    /// What the one that has the core polls for, and who holds that: known if nothing since then is hidden.
+    fn polls(&self, runner: Actor, time: usize, part: Part) -> Part {
+        let inst = self.by_actor[&runner];
+        let of = |time: usize| inst.seen(time).map(|tick| (tick.state, tick.core, tick.wait));
+        let Some(tick) = inst.seen(time).filter(|tick| tick.state == State::Polling) else { return part };
+        let part = Part { object: None, holder_state: Some(State::Polling), ..part };
+        let begin = (0..time).rev().take_while(|before| of(*before) == of(time)).last().unwrap_or(time);
+        let end = (time..self.system.length).find(|after| of(*after) != of(time));
+        let is_whole = |from: usize, to: usize| !(from..to).any(|time| self.is_any_gap(time));
+        let asked = self.system.events.iter().rev().find(|(_, event)| {
+            event.source == Some(Source::Process(runner))
+                && matches!(event.said, Said::Request | Said::Awaits)
+                && event.time <= begin as i64
+        });
+        let asked = asked.map(|(_, event)| event.time as usize);
+        if asked.is_none_or(|asked| !is_whole(asked, end.unwrap_or(self.system.length))) {
+            return part;
+        }
+        let holds = &self.holds[&tick.asks.unwrap()][time];
+        let last = holds.iter().rev().find(|(actor, _)| *actor != runner);
+        let last = last.filter(|(_, since)| is_whole(*since, time + 1));
+        Part { object: tick.asks, by_behind: last.map(|(actor, _)| *actor), ..part }
     }
 }

@@ -91,6 +91,62 @@ fn who_has_the_core_and_why() {
     assert_eq!(behind(explainer(), earlier, 18)[0], "10-18 Behind by 0 PreviousInstance");
 }
 
+/// R has the core of X until 18, and polls from 6 on for 7, which S has until 14.
+fn behind_a_poller(gap: Option<(u32, i64)>, asks: bool) -> Vec<String> {
+    let mut with = explainer();
+    if let Some((core, begin)) = gap {
+        with.gap(Some(core), begin, begin + 1);
+    }
+    with.began(X, 0);
+    does(&mut with, 1, S, Said::Assigned, 7);
+    if asks {
+        does(&mut with, 5, R, Said::Request, 7);
+    }
+    state(&mut with, R, 0, State::Running, 0, 6);
+    does(&mut with, 14, S, Said::Released, 7);
+    does(&mut with, 18, R, Said::Assigned, 7);
+    state(&mut with, R, 0, State::Polling, 6, 18);
+    state(&mut with, R, 0, State::Running, 18, 19);
+    state(&mut with, X, 0, State::Active, 10, 20);
+    state(&mut with, X, 0, State::Running, 20, 30);
+    with.ended(X, 10, 30);
+    only(&with.take())
+}
+
+#[test]
+fn who_has_the_core_and_polls_there_waits_for_a_holder() {
+    let found = behind_a_poller(None, true);
+    let polls = [
+        "10-14 Behind by 1 object 7 HigherPriority Polling behind 2",
+        "14-18 Behind by 1 object 7 HigherPriority Polling",
+        "18-19 Behind by 1 HigherPriority",
+        "19-20 Os",
+    ];
+    assert_eq!(found[..4], polls);
+    let unknown = "10-18 Behind by 1 HigherPriority Polling";
+    assert_eq!(behind_a_poller(None, false)[0], unknown, "nothing says for what");
+    assert_eq!(
+        behind_a_poller(Some((2, 8)), true)[0],
+        unknown,
+        "it may have got it, and ask for another one"
+    );
+    let found = behind_a_poller(Some((1, 3)), true);
+    assert_eq!(found[0], "10-18 Behind by 1 object 7 HigherPriority Polling", "it may be given back");
+    assert_eq!(behind_a_poller(Some((2, 0)), true)[..4], polls, "before all that");
+}
+
+#[test]
+fn what_instances_without_an_end_ask_for_is_forgotten() {
+    let mut with = Explainer::new(|_| false);
+    for n in 0..1000 {
+        does(&mut with, n, Actor { process: 1, instance: n }, Said::Request, 7);
+    }
+    assert_eq!(with.processes.at(1).asks.len(), 64);
+    let last = Actor { process: 1, instance: 999 };
+    with.ended(last, 999, 1000);
+    assert_eq!(with.processes.at(1).asks.len(), 63);
+}
+
 #[test]
 fn a_lower_task_is_blamed_for_what_it_holds_now() {
     let mut with = explainer();

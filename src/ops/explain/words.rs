@@ -138,6 +138,11 @@ impl Parts {
                 }
             }
             _ => match self.state.get(row) {
+                Some("active") => {
+                    format!(
+                        "unknown: it is activated, not started{core}, and the recording does not show why"
+                    )
+                }
                 Some(state) => format!("unknown: it is {state}{core}, and the recording does not show why"),
                 None => format!("unknown: not recorded{core}"),
             },
@@ -146,28 +151,55 @@ impl Parts {
 
     fn behind(&self, row: usize, process: &str, core: &str, numbers: bool) -> String {
         let by = self.by(row, numbers).unwrap_or_else(|| "somebody".to_owned());
-        let own = match self.object.get(row) {
-            Some(object) if self.state.get(row) == Some("parking") => {
-                format!("off its core while it polls for {object}, ")
-            }
+        let polls = self.polls(row, numbers);
+        let own = match (self.state.get(row), self.object.get(row)) {
+            // The object is that of the other one then.
+            (Some("parking"), _) if polls.is_some() => "off its core while it polls, ".to_owned(),
+            (Some("parking"), Some(object)) => format!("off its core while it polls for {object}, "),
             _ => String::new(),
         };
-        let why = match self.reason.get(row) {
-            Some("isr") => String::new(),
-            Some("higher_priority") => ", which has a higher priority".to_owned(),
-            Some("equal_priority") => ", which has the same priority".to_owned(),
-            Some("previous_instance") if self.by.get(row) == Some(process) => {
-                ", its own instance before".to_owned()
+        let is_own = self.by.get(row) == Some(process);
+        let (before, has, after) = match self.reason.get(row) {
+            Some("higher_priority") => ("", Some("has a higher priority"), String::new()),
+            Some("equal_priority") => ("", Some("has the same priority"), String::new()),
+            Some("previous_instance") if is_own => (", its own instance before", None, String::new()),
+            Some("previous_instance") => {
+                ("", None, ", while its own instance before is not finished".to_owned())
             }
-            Some("previous_instance") => ", as its own instance before is not finished".to_owned(),
-            Some("holds") => format!(
-                ", which has a lower priority, but holds {}: priority inversion",
-                self.held.get(row).unwrap_or("a semaphore")
-            ),
-            Some("not_preemptable") => ", which has a lower priority, but cannot be preempted".to_owned(),
-            _ => String::new(),
+            Some("holds") => {
+                let held = self.held.get(row).unwrap_or("a semaphore");
+                let after = format!(", but holds {held}: priority inversion");
+                ("", Some("has a lower priority"), after)
+            }
+            Some("not_preemptable") => {
+                ("", Some("has a lower priority"), ", but cannot be preempted".to_owned())
+            }
+            _ => ("", None, String::new()),
         };
-        format!("{own}behind {by}{core}{why}")
+        let which = match (has, polls) {
+            (Some(has), Some(polls)) => format!(", which {has} and {polls}"),
+            (Some(has), None) => format!(", which {has}"),
+            (None, Some(polls)) => format!(", which {polls}"),
+            (None, None) => String::new(),
+        };
+        format!("{own}behind {by}{core}{before}{which}{after}")
+    }
+
+    /// What the one that has the core polls for, if it does not run.
+    fn polls(&self, row: usize, numbers: bool) -> Option<String> {
+        self.is_behind_a_poller(row).then(|| {
+            let holder = self.behind.get(row);
+            let holder = holder.map(|name| named(name, self.behind_instance.get(row).filter(|_| numbers)));
+            match (self.object.get(row), holder) {
+                (Some(object), Some(holder)) => format!("polls for {object}, which {holder} holds"),
+                (Some(object), None) => format!("polls for {object}, of which no holder is known"),
+                (None, _) => "polls for a semaphore that is not known".to_owned(),
+            }
+        })
+    }
+
+    fn is_behind_a_poller(&self, row: usize) -> bool {
+        self.kind.value(row) == "behind" && self.holder_state.get(row) == Some("polling")
     }
 
     fn lock(&self, row: usize, core: &str, numbers: bool) -> String {
@@ -207,6 +239,9 @@ impl Parts {
         match self.state(row) {
             State::Executes => self.runnable.get(row).unwrap_or("executes").to_owned(),
             State::Delayed => match (by, self.held.get(row)) {
+                (Some(by), None) if self.is_behind_a_poller(row) => {
+                    format!("behind {by}, polls for {}", object.unwrap_or("a semaphore"))
+                }
                 (Some(by), Some(held)) => format!("behind {by}, holds {held}"),
                 (Some(by), None) => format!("behind {by}"),
                 (None, _) => "behind another one".to_owned(),
@@ -233,7 +268,8 @@ impl Parts {
     }
 
     /// The rows of a picture that a part names: who has the core, holds the semaphore or sets the event, who
-    /// keeps a holder from its core, and the semaphore or event.
+    /// keeps a holder from its core or holds what the one that has the core polls for, and the semaphore or
+    /// event.
     pub fn rows(&self, row: usize, process: &str) -> Vec<(RowKind, String)> {
         // A process whose type is not known may be either.
         let either = [RowKind::Task, RowKind::Isr];

@@ -13,7 +13,7 @@ use super::failed;
 use super::feed::{Feed, second};
 use super::rows::PartRows;
 use super::window::{Window, rows_of, take_in};
-use crate::explain::{Actor, Explained, Kind, Reason, Source};
+use crate::explain::{Actor, Explained, Kind, Reason, Source, State};
 use crate::schema::result::{self, Integers};
 use crate::store::Database;
 
@@ -60,7 +60,7 @@ pub(super) async fn parts(
     }
 }
 
-/// Who may hold a semaphore that matters, since the begin of its instance at the earliest.
+/// Who may hold a semaphore that matters, or poll for one, since the begin of its instance at the earliest.
 enum Holders {
     Some(Vec<(String, i64)>),
     /// One of a time before what was read.
@@ -72,6 +72,14 @@ enum Holders {
 fn holders(explained: &[Explained], feed: &Feed) -> Holders {
     let mut holders: Vec<Actor> = Vec::new();
     for part in explained.iter().flat_map(|one| &one.parts) {
+        if part.kind == Kind::Behind && part.holder_state == Some(State::Polling) {
+            match (part.object, part.by, part.by_behind) {
+                (Some(_), _, None) => return Holders::Unknown,
+                // It asked before what was read.
+                (None, Some(Source::Process(by)), _) => holders.push(by),
+                _ => {}
+            }
+        }
         match (part.kind, part.by, part.reason) {
             (Kind::Lock, None, _) => return Holders::Unknown,
             (

@@ -1,7 +1,7 @@
 //! The record of causes of a run: what each open instance does, brought up to date with each note. Not how
 //! the kernel decides (see `schedule`), nor how the record is written.
 
-use super::{Cause, Condition, Holder, Instance, Note, Setter, Span, State, Why};
+use super::{Cause, Condition, Holder, Instance, Note, Polls, Setter, Span, State, Why};
 use crate::simulate::kernel::Handlers;
 use crate::simulate::kernel::effect::{Lock, Process, Stimulus};
 use crate::simulate::kernel::layout::{Layout, layout};
@@ -257,8 +257,14 @@ impl Ledger {
             _ => match self.seated(actor.core) {
                 None => Cause::Kernel,
                 Some(by) => {
-                    span.last_lock = self.actor(by.process)?.locks.last().copied();
-                    Cause::Behind { by, why: self.why(actor, of, by) }
+                    let other = self.actor(by.process)?;
+                    span.last_lock = other.locks.last().copied();
+                    let polls = other.condition.lock.filter(|_| other.condition.state == State::Polling);
+                    let polls = polls.map(|lock| {
+                        let holder = self.holder(lock, by.process).map(|holder| holder.instance);
+                        Polls { lock, holder }
+                    });
+                    Cause::Behind { by, why: self.why(actor, of, by), polls }
                 }
             },
         };

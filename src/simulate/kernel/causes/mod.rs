@@ -26,8 +26,8 @@ pub struct Instance {
 pub enum Cause {
     /// It has its core, in this runnable.
     Executes { runnable: Option<usize> },
-    /// Another instance has its core.
-    Behind { by: Instance, why: Why },
+    /// Another instance has its core, and executes or polls there.
+    Behind { by: Instance, why: Why, polls: Option<Polls> },
     /// Nobody has its core: the kernel is at work.
     Kernel,
     /// It polls for a lock, which another one has.
@@ -53,6 +53,13 @@ pub enum Why {
     Ceiling(usize),
     /// Nothing keeps it, but the kernel has not come to its scheduler yet.
     Scheduler,
+}
+
+/// What an instance polls for, and who has that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Polls {
+    pub lock: Lock,
+    pub holder: Option<Instance>,
 }
 
 /// Who has a lock.

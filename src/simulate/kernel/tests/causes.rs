@@ -2,7 +2,7 @@
 //! one process on a core at most. Not whether explanations come to the same (see `tests/it/causes.rs`).
 
 use super::super::access::Unrecorded;
-use super::super::causes::{Cause, Instance, Setter, Sink, Span, State, Why};
+use super::super::causes::{Cause, Instance, Polls, Setter, Sink, Span, State, Why};
 use super::super::effect::{Change, Effect, Lock, Observer, Process, Stimulus};
 use super::super::{Handlers, Kernel};
 use super::{BASE, task};
@@ -57,7 +57,7 @@ fn instance(task: usize) -> Instance {
 const EXECUTES: Cause = Cause::Executes { runnable: None };
 
 fn behind(task: usize, why: Why) -> Cause {
-    Cause::Behind { by: instance(task), why }
+    Cause::Behind { by: instance(task), why, polls: None }
 }
 
 #[test]
@@ -131,6 +131,24 @@ fn who_has_a_spinlock_and_who_sets_an_event_are_known() {
     assert_eq!((holder.instance, holder.state, holder.behind), (instance(0), State::Running, None));
     let alarm = Setter::Stimulus(Stimulus::Alarm(3));
     assert_eq!(causes(&model, 2), [(20_000, 25_000, Cause::Waits { set: Some((0, alarm)) })]);
+}
+
+/// The one on its core polls for what the third one has on another core.
+#[test]
+fn who_has_the_core_and_polls_waits_for_a_holder() {
+    let section = r#"{ get_spinlock = "S" }, { execute = "4ms" }, { release_spinlock = "S" }"#;
+    let model = "[[spinlock]]\nname = \"S\"\n".to_owned()
+        + &task("T_0", 0, 1, "10ms", "100ms", section)
+        + &task("T_1", 1, 2, "11ms", "100ms", &format!("{{ execute = \"1ms\" }}, {section}"))
+        + &task("T_2", 1, 1, "11500us", "100ms", r#"{ execute = "1ms" }"#);
+    let polls = Some(Polls { lock: Lock::Spinlock(0), holder: Some(instance(0)) });
+    let expected = [
+        (11_500, 12_000, behind(1, Why::HigherPriority)),
+        (12_000, 14_000, Cause::Behind { by: instance(1), why: Why::HigherPriority, polls }),
+        (14_000, 18_000, behind(1, Why::HigherPriority)),
+        (18_000, 19_000, EXECUTES),
+    ];
+    assert_eq!(causes(&model, 2), expected);
 }
 
 #[test]
