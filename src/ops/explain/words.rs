@@ -287,7 +287,8 @@ impl Parts {
             State::Awaits => (&[RowKind::Event], event.as_deref()),
             _ => (&[RowKind::Semaphore], self.object.get(row)),
         };
-        let all = [(by, self.by.get(row)), (&either[..], self.behind.get(row)), object];
+        let held = (&[RowKind::Semaphore][..], self.held.get(row));
+        let all = [(by, self.by.get(row)), (&either[..], self.behind.get(row)), object, held];
         let named = all.into_iter().filter_map(|(kinds, name)| Some((kinds, name?)));
         named.flat_map(|(kinds, name)| kinds.iter().map(|kind| (*kind, name.to_owned()))).collect()
     }
