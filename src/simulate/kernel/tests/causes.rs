@@ -139,12 +139,12 @@ fn who_has_the_core_and_polls_waits_for_a_holder() {
     let section = r#"{ get_spinlock = "S" }, { execute = "4ms" }, { release_spinlock = "S" }"#;
     let model = "[[spinlock]]\nname = \"S\"\n".to_owned()
         + &task("T_0", 0, 1, "10ms", "100ms", section)
-        + &task("T_1", 1, 2, "11ms", "100ms", &format!("{{ execute = \"1ms\" }}, {section}"))
-        + &task("T_2", 1, 1, "11500us", "100ms", r#"{ execute = "1ms" }"#);
+        + &task("T_1", 1, 2, "11ms", "100ms", &format!("{{ execute = \"2ms\" }}, {section}"))
+        + &task("T_2", 1, 1, "12ms", "100ms", r#"{ execute = "1ms" }"#);
     let polls = Some(Polls { lock: Lock::Spinlock(0), holder: Some(instance(0)) });
     let expected = [
-        (11_500, 12_000, behind(1, Why::HigherPriority)),
-        (12_000, 14_000, Cause::Behind { by: instance(1), why: Why::HigherPriority, polls }),
+        (12_000, 13_000, behind(1, Why::HigherPriority)),
+        (13_000, 14_000, Cause::Behind { by: instance(1), why: Why::HigherPriority, polls }),
         (14_000, 18_000, behind(1, Why::HigherPriority)),
         (18_000, 19_000, EXECUTES),
     ];
