@@ -232,12 +232,15 @@ pub fn batch(rows: &[ProcessBound]) -> Result<(RecordBatch, Vec<bool>)> {
     Ok((batch, times))
 }
 
+/// An assumption of a bound, and what contradicts it.
+type Assumed<'a> = (&'a ProcessBound, Assumption, Option<&'a str>);
+
 /// What the bounds assume: a row for each process and assumption, or for each contradiction of it.
 ///
 /// # Errors
 /// [`ErrorKind::Bug`] only.
 pub fn assumptions(rows: &[ProcessBound]) -> Result<RecordBatch> {
-    let mut all: Vec<(&ProcessBound, Assumption, Option<&str>)> = Vec::new();
+    let mut all: Vec<Assumed<'_>> = Vec::new();
     for row in rows {
         let contradicted = row.contradictions.iter().map(|(of, what)| (row, *of, Some(what.as_str())));
         let is_contradicted = |of: &&Assumption| row.contradictions.iter().any(|(other, _)| *of == other);
@@ -246,7 +249,7 @@ pub fn assumptions(rows: &[ProcessBound]) -> Result<RecordBatch> {
         of_row.sort_by_key(|(_, of, _)| *of);
         all.append(&mut of_row);
     }
-    let text = |of: &dyn Fn(&(&ProcessBound, Assumption, Option<&str>)) -> Option<String>| -> ArrayRef {
+    let text = |of: &dyn Fn(&Assumed<'_>) -> Option<String>| -> ArrayRef {
         Arc::new(all.iter().map(of).collect::<StringArray>())
     };
     let contradicted: BooleanArray = all.iter().map(|(.., what)| Some(what.is_some())).collect();

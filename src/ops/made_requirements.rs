@@ -54,8 +54,7 @@ fn verdicts(outcomes: &[Outcome]) -> Result<RecordBatch> {
     let integer = |of: &dyn Fn(&Outcome) -> Option<i64>| -> ArrayRef {
         Arc::new(outcomes.iter().map(of).collect::<Int64Array>())
     };
-    let judged =
-        |of: &dyn Fn(&Judged) -> i64| integer(&|outcome| outcome.judged.as_ref().map(|judged| of(judged)));
+    let judged = |of: &dyn Fn(&Judged) -> i64| integer(&|outcome| outcome.judged.as_ref().map(of));
     of_columns([
         ("recording", text(&|outcome| Some(&outcome.recording)), true),
         ("requirement", text(&|outcome| Some(&outcome.requirement)), true),

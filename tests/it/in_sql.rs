@@ -101,7 +101,7 @@ fn changes_are_those_of_the_command() {
 fn requirements_are_those_of_check() {
     let bench = twice();
     let text = std::fs::read_to_string(crate::support::root().join("demo/limits.toml")).unwrap();
-    bench.write("limits.toml", format!("{text}{}", ORDER));
+    bench.write("limits.toml", format!("{text}{ORDER}"));
     let outcomes = bench.run(&["check", "engine.db", "--requirements", "limits.toml", "--format", "json"]);
     let outcomes = json(&outcomes);
     let ask = |sql: &str, of: &[&str]| {
