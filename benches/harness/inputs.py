@@ -43,9 +43,11 @@ class Inputs:
         return path, json.loads(note.read_text())
 
     def generator(self, name):
-        program = self.work / name
+        # In a folder of their own: an input may have the name of the program that makes it.
+        program = self.work / "generators" / name
         source = BENCHES / f"{name}.rs"
         if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+            program.parent.mkdir(exist_ok=True)
             self.tool("rustc", "--edition", "2024", "-O", "-D", "warnings", source, "-o", program)
         return program
 
