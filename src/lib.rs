@@ -1,10 +1,9 @@
 //! btfdb: a columnar trace database for embedded real-time systems.
 //!
 //! btfdb stores traces as compressed Parquet: hardware trace exports (variable accesses, function entries and
-//! exits, per core), traces of the QNX kernel, traces of Grasp, recordings of SystemView, and CTF
-//! traces. It maps the recorded events to system events in BTF (Best Trace Format). The rules for hardware
-//! traces follow a published method. Results are SQL answers, timing metrics, pictures and slices of a trace
-//! in BTF.
+//! exits, per core), and traces of kernels, schedulers and simulators in the formats of [`FORMATS`]. It maps
+//! the recorded events to system events in BTF (Best Trace Format). The rules for hardware traces follow a
+//! published method. Results are SQL answers, timing metrics, pictures and slices of a trace in BTF.
 //!
 //! # The picture
 //!

@@ -2,16 +2,9 @@
 //! own. Not what follows from a meaning (see `map::scheduler`).
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::formats::{FORMATS, ProfileFile};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-
-/// The profiles that are shipped, by name.
-const SHIPPED: &[(&str, &str)] = &[
-    ("systemview", include_str!("profiles/systemview.toml")),
-    ("linux", include_str!("profiles/linux.toml")),
-    ("zephyr", include_str!("profiles/zephyr.toml")),
-    ("ros2", include_str!("profiles/ros2.toml")),
-];
 
 /// What the events of a trace mean, by name. Events without a meaning are not mapped.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -311,12 +304,11 @@ impl SchedulerProfile {
     }
 
     fn of(name: &str) -> Result<Self> {
-        let text =
-            SHIPPED.iter().find(|(known, _)| *known == name).map(|(_, text)| *text).ok_or_else(|| {
-                Error::database(format!("there is no profile '{name}' for the events of a scheduler"))
-                    .hint("was the database written by a later version of btfdb?")
-            })?;
-        let mut profile: Self = toml::from_str(text)
+        let file = files().find(|known| known.name == name).ok_or_else(|| {
+            Error::database(format!("there is no profile '{name}' for the events of a scheduler"))
+                .hint("was the database written by a later version of btfdb?")
+        })?;
+        let mut profile: Self = toml::from_str(file.text)
             .map_err(|e| Error::new(ErrorKind::Bug, "a shipped profile cannot be read").because(e))?;
         let each = |(names, meaning): (String, Meaning)| {
             names.split('|').map(|name| (name.to_owned(), meaning.clone())).collect::<Vec<_>>()
@@ -326,15 +318,22 @@ impl SchedulerProfile {
     }
 }
 
+/// The profiles that are shipped: those of all formats.
+fn files() -> impl Iterator<Item = &'static ProfileFile> {
+    FORMATS.iter().flat_map(|format| format.info().profiles).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn shipped_profiles_can_be_read() {
-        for (name, _) in SHIPPED {
-            let profile = SchedulerProfile::shipped(&[(*name).to_owned()]).unwrap();
-            assert!(profile.event.len() > 5, "{name}");
+        for file in files() {
+            let profile = SchedulerProfile::shipped(&[file.name.to_owned()]).unwrap();
+            assert!(profile.event.len() > 5, "{}", file.name);
+            let same = files().filter(|other| other.name == file.name);
+            assert!(same.into_iter().all(|other| std::ptr::eq(other, file)), "{}: two files", file.name);
         }
         let names = ["systemview".to_owned(), "nonsense".to_owned()];
         assert!(SchedulerProfile::shipped(&names).unwrap_err().to_string().contains("'nonsense'"));

@@ -24,10 +24,10 @@ pub struct FormatInfo {
     pub signature: &'static str,
     /// The options that it takes.
     pub options: &'static [OptionSpec],
-    /// Why its options must not be given for an input of another format; `None` if they do no harm there.
-    pub options_elsewhere: Option<&'static str>,
     /// The tables that its readers fill, and the order of their rows.
     pub tables: &'static [TableUse],
+    /// What its events can mean, for formats whose events a scheduler wrote.
+    pub profiles: &'static [&'static ProfileFile],
     /// The meaning of a time before the time of the previous row.
     pub disorder: Disorder,
     /// The keys of the inputs of a core in a description; none for formats that need no description.
@@ -49,7 +49,7 @@ impl FormatInfo {
         noun: "",
         signature: "",
         options: &[],
-        options_elsewhere: None,
+        profiles: &[],
         tables: &[],
         disorder: Disorder::Expected,
         roles: &[],
@@ -145,6 +145,17 @@ pub enum Confidence {
     Likely,
     /// It states its format: reading it as another one would be a mistake.
     Certain,
+}
+
+/// A file that says what events mean (see `description::SchedulerProfile`).
+#[derive(Debug)]
+pub struct ProfileFile {
+    /// Its name, by which a database refers to it: it never changes.
+    pub name: &'static str,
+    /// The events by which a trace is known to be of it, for formats whose traces declare their events.
+    pub known_by: &'static [&'static str],
+    /// Its content.
+    pub text: &'static str,
 }
 
 /// A table that a format fills.

@@ -30,6 +30,7 @@ pub mod btf;
 pub mod ctf;
 mod ends;
 mod format;
+pub mod ftrace;
 pub mod grasp;
 mod lines;
 mod payload;
@@ -43,8 +44,8 @@ pub mod trace32;
 
 pub use ends::{InputEnd, OpenEnd};
 pub use format::{
-    Confidence, Disorder, FormatInfo, Input, NamePattern, NotContinued, Part, RowOrder, Settings, Stream,
-    TableUse, TraceFormat,
+    Confidence, Disorder, FormatInfo, Input, NamePattern, NotContinued, Part, ProfileFile, RowOrder,
+    Settings, Stream, TableUse, TraceFormat,
 };
 pub use lines::RowLines;
 pub(crate) use reader::most_times_do_not_fit;
@@ -55,8 +56,15 @@ pub use reader::{
 pub(crate) use reorder::Reorder;
 
 /// Every trace format, in the order of the help.
-pub const FORMATS: &[&dyn TraceFormat] =
-    &[&trace32::Trace32, &btf::Btf, &qnx::Qnx, &grasp::Grasp, &systemview::SystemView, &ctf::Ctf];
+pub const FORMATS: &[&dyn TraceFormat] = &[
+    &trace32::Trace32,
+    &btf::Btf,
+    &qnx::Qnx,
+    &grasp::Grasp,
+    &systemview::SystemView,
+    &ctf::Ctf,
+    &ftrace::Ftrace,
+];
 
 /// The counts of the lines of a chunk or a file. `lines == rows + gaps + rejected + skipped`, always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

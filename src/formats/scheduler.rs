@@ -1,23 +1,24 @@
-//! What formats have in common whose events a scheduler wrote: the option for tasks that never terminate,
-//! and what the mapper needs. Not what the events mean (see `description::SchedulerProfile`).
+//! What formats have in common whose events a scheduler wrote: files that say what events mean, the option for
+//! tasks that never terminate, and what the mapper needs. Not what follows from a meaning (see
+//! `map::scheduler`).
 
-use super::{Settings, Setup};
+use super::{ProfileFile, Settings, Setup};
 use crate::options::OptionSpec;
 use serde_json::json;
 
+/// The events of a Linux kernel, which several tools record.
+pub(super) static LINUX: ProfileFile = ProfileFile {
+    name: "linux",
+    known_by: &["sched_switch", "sched:sched_switch"],
+    text: include_str!("linux.toml"),
+};
+
 const ENDLESS: &str = "endless";
 
-/// Profiles, and the events by which a trace is known to be of them.
-const KNOWN_BY: &[(&str, &[&str])] = &[
-    ("linux", &["sched_switch", "sched:sched_switch"]),
-    ("zephyr", &["thread_switched_in"]),
-    ("ros2", &["ros2:callback_start"]),
-];
-
-/// The profiles for a trace that declares these events.
-pub(super) fn profiles(declares: impl Fn(&str) -> bool) -> Vec<&'static str> {
-    let fits = |known: &&(&str, &[&str])| known.1.iter().any(|event| declares(event));
-    KNOWN_BY.iter().filter(fits).map(|known| known.0).collect()
+/// The names of the profiles among some for a trace that declares these events.
+pub(super) fn profiles(among: &[&ProfileFile], declares: impl Fn(&str) -> bool) -> Vec<&'static str> {
+    let fits = |known: &&&ProfileFile| known.known_by.iter().any(|event| declares(event));
+    among.iter().filter(fits).map(|known| known.name).collect()
 }
 
 /// The option for tasks that never terminate.

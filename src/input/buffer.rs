@@ -32,7 +32,19 @@ impl Buffer {
         Ok(Self { memory, piece, content: piece..piece, is_huge: false })
     }
 
-    /// The same, with the piece in huge pages: one request to the disk covers it. The first write takes them.
+    /// A copy of some bytes, which fit a piece.
+    pub(super) fn of(bytes: &[u8]) -> io::Result<Self> {
+        let mut buffer = Self::new()?;
+        let room = buffer.room(bytes.len());
+        if room.len() < bytes.len() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "more bytes than a piece has"));
+        }
+        room.copy_from_slice(bytes);
+        buffer.add(bytes.len());
+        Ok(buffer)
+    }
+
+    /// Empty, with the piece in huge pages: one request to the disk covers it. The first write takes them.
     pub(super) fn huge() -> io::Result<Self> {
         let buffer = Self::new()?;
         #[cfg(target_os = "linux")]

@@ -54,6 +54,16 @@ pub struct Chunk {
     pub last: bool,
 }
 
+impl Chunk {
+    /// Of bytes that come from no source; at most [`CHUNK_BYTES`] of them.
+    ///
+    /// # Errors
+    /// More bytes; no memory.
+    pub fn of(bytes: &[u8], offset: u64, last: bool) -> io::Result<Self> {
+        Ok(Self { index: u64::from(offset > 0), offset, bytes: Buffer::of(bytes)?, last })
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provenance {
     /// Length of the raw input (as stored, maybe compressed), in bytes.
@@ -141,11 +151,10 @@ impl Source {
     }
 
     /// The same over any reader; `path` is for messages, `length` for [`Source::progress`].
-    pub(crate) fn from_reader(
-        reader: Box<dyn Read + Send>,
-        path: &Path,
-        length: Option<u64>,
-    ) -> Result<Self> {
+    ///
+    /// # Errors
+    /// As [`Source::open`].
+    pub fn from_reader(reader: Box<dyn Read + Send>, path: &Path, length: Option<u64>) -> Result<Self> {
         let mut raw = Raw::new(reader);
         if let Some((name, program)) = raw.foreign().map_err(|error| unreadable(path, error))? {
             let file = path.display();

@@ -327,6 +327,15 @@ impl Processes {
         self.close(other, time, core, Action::Preempt);
     }
 
+    /// A step of the oldest instance was not recorded: from its last one on, nothing is known of it.
+    pub fn miss(&mut self, p: usize) {
+        if let Some(since) = self.all.get(p).and_then(|process| process.open.front()).map(|first| first.since)
+        {
+            self.unexpected += 1;
+            self.lose(p, since);
+        }
+    }
+
     /// Nothing is known of the oldest instance from `since` on.
     pub fn lose(&mut self, p: usize, since: i64) {
         let number = self.all[p].open.front().map_or(0, |first| first.number);

@@ -3,6 +3,7 @@
 
 use crate::description::Plan;
 use crate::error::{Error, ErrorKind, Result};
+use crate::formats::FORMATS;
 use crate::input::Source;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -34,7 +35,7 @@ impl Unpacked {
         for input in inputs {
             let input = match stem(input).filter(|_| input.is_file()) {
                 Some(stem) => {
-                    let stem = stem.strip_suffix(".ctf").unwrap_or(stem);
+                    let stem = without_format(stem);
                     let folder =
                         TempDir::new().map_err(|e| Error::io("make a temporary folder for", input, e))?;
                     let top = folder.path().join(if stem.is_empty() { "recording" } else { stem });
@@ -94,6 +95,12 @@ fn stem(file: &Path) -> Option<&str> {
         name.get(at..).filter(|end| end.eq_ignore_ascii_case(ending)).and_then(|_| name.get(..at))
     };
     ENDINGS.iter().find_map(without)
+}
+
+/// A name without the name of a format behind it: `zephyr.ctf` is a recording `zephyr`.
+fn without_format(stem: &str) -> &str {
+    let is_format = |end: &str| FORMATS.iter().any(|format| format.info().name.eq_ignore_ascii_case(end));
+    stem.rsplit_once('.').filter(|(_, end)| is_format(end)).map_or(stem, |(name, _)| name)
 }
 
 /// The bytes of a source, unpacked.

@@ -118,18 +118,19 @@ fn agrees(format: Format, options: &Options, place: &Path) -> Result<()> {
     }
 }
 
-/// Refuses options that only another format has.
+/// Refuses options that only other formats have.
 fn check_options(format: Format, options: &Options, input: &Path) -> Result<()> {
     let declares = |format: Format, name: &str| format.info().options.iter().any(|spec| spec.name == name);
-    let foreign = options.of_formats.names().filter(|name| !declares(format, name));
-    let of_options = foreign.filter_map(|name| options.formats.iter().find(|other| declares(**other, name)));
-    let table = options.keep.as_ref().map(|keep| keep.table).filter(|table| !format.info().fills(table));
-    let of_rows = table.and_then(|table| options.formats.iter().find(|other| other.info().fills(table)));
-    for other in of_options.chain(of_rows) {
-        if let Some(hint) = other.info().options_elsewhere {
-            let message = format!("'{}' is no {}", input.display(), other.info().noun);
-            return Err(Error::usage(message).hint(hint));
-        }
+    if let Some(name) = options.of_formats.names().find(|name| !declares(format, name)) {
+        let takers = options.formats.iter().filter(|other| declares(**other, name));
+        return Err(of_others(takers, input, |nouns| format!("--{name} is for {nouns}")));
+    }
+    if let Some(table) =
+        options.keep.as_ref().map(|keep| keep.table).filter(|table| !format.info().fills(table))
+    {
+        let takers = options.formats.iter().filter(|other| other.info().fills(table));
+        let filters = "--class, --event, --where and the like choose rows of";
+        return Err(of_others(takers, input, |nouns| format!("{filters} {nouns}")));
     }
     if options.described && format.info().roles.is_empty() {
         let message = format!("'{}' is a {}", input.display(), format.info().noun);
@@ -139,16 +140,33 @@ fn check_options(format: Format, options: &Options, input: &Path) -> Result<()> 
     Ok(())
 }
 
+/// The error for an input with an option of other formats; `hint` is called with what they are.
+fn of_others<'f>(
+    formats: impl Iterator<Item = &'f Format>,
+    input: &Path,
+    hint: impl FnOnce(String) -> String,
+) -> Error {
+    let nouns: Vec<&str> = formats.map(|format| format.info().noun).collect();
+    let all = listed(&nouns);
+    let alone = if nouns.len() == 1 { "ingest one by itself" } else { "ingest each by itself" };
+    let hint = hint(format!("a {all}: {alone}"));
+    Error::usage(format!("'{}' is no {all}", input.display())).hint(hint)
+}
+
+/// `a, b or c`.
+fn listed(nouns: &[&str]) -> String {
+    match nouns.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => "trace".to_owned(),
+    }
+}
+
 /// The error for a file that no format recognises. Formats that are recognised by file names come last.
 fn of_no_format(formats: &[Format]) -> Error {
     let (named, alone): (Vec<Format>, Vec<Format>) = formats.iter().partition(|f| !f.info().roles.is_empty());
     let all: Vec<Format> = alone.into_iter().chain(named).collect();
     let nouns: Vec<&str> = all.iter().map(|f| f.info().noun).collect();
     let signatures: Vec<&str> = all.iter().map(|f| f.info().signature).collect();
-    let nouns = match nouns.split_last() {
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
-        None => "trace".to_owned(),
-    };
-    Error::input(format!("this is no {nouns}")).hint(signatures.join("; "))
+    Error::input(format!("this is no {}", listed(&nouns))).hint(signatures.join("; "))
 }

@@ -40,6 +40,7 @@ mod faults_of_verbs;
 mod faulty_disk;
 mod fleet;
 mod follow;
+mod ftrace;
 mod fuzz_corpus;
 mod grasp;
 mod grasp_out;

@@ -42,7 +42,6 @@ static INFO: FormatInfo = FormatInfo {
         )
         .with_default("auto"),
     ],
-    options_elsewhere: Some("--counter-bits and --dialect are for BTF traces"),
     tables: &[
         TableUse { table: tables::BTF_EVENT, order: RowOrder::AcrossBatches },
         TableUse { table: tables::BTF_LINE, order: RowOrder::AsGiven },

@@ -4,10 +4,10 @@
 use super::metadata;
 use super::reader::{CTF, Metadata, StreamReader};
 use crate::error::{Error, Result};
-use crate::formats::scheduler::{ENDLESS_OPTION, profiles, setup};
+use crate::formats::scheduler::{ENDLESS_OPTION, LINUX, profiles, setup};
 use crate::formats::{
-    Confidence, Disorder, Ending, FormatInfo, Input, NamePattern, NotContinued, Output, Reader, RowOrder,
-    Settings, Stream, TableUse, TraceFormat,
+    Confidence, Disorder, Ending, FormatInfo, Input, NamePattern, NotContinued, Output, ProfileFile, Reader,
+    RowOrder, Settings, Stream, TableUse, TraceFormat,
 };
 use crate::input::Chunk;
 use crate::schema::tables;
@@ -20,16 +20,28 @@ const MAGIC: u32 = 0xC1FC_1FC1;
 /// Metadata are not longer, in bytes.
 const MOST_METADATA: usize = 256 << 20;
 
+/// The tracer of Zephyr.
+static ZEPHYR: ProfileFile = ProfileFile {
+    name: "zephyr",
+    known_by: &["thread_switched_in"],
+    text: include_str!("profiles/zephyr.toml"),
+};
+
+/// The tracepoints of ROS 2, in addition to those of a kernel.
+static ROS2: ProfileFile = ProfileFile {
+    name: "ros2",
+    known_by: &["ros2:callback_start"],
+    text: include_str!("profiles/ros2.toml"),
+};
+
 static INFO: FormatInfo = FormatInfo {
     name: CTF,
     help: "A trace in the Common Trace Format, 1.8 or 2: a folder with a file 'metadata'",
     noun: "CTF trace",
     signature: "CTF traces are folders with a file 'metadata' and their streams",
     options: &[ENDLESS_OPTION],
-    options_elsewhere: Some(
-        "--endless is for CTF traces and recordings of SystemView: ingest them by themselves",
-    ),
     tables: &[TableUse { table: tables::TRACE_EVENT, order: RowOrder::AcrossBatches }],
+    profiles: &[&LINUX, &ZEPHYR, &ROS2],
     disorder: Disorder::Expected,
     not_continued: Some(NotContinued {
         why: "a trace is read with its metadata, which each of its pieces has",
@@ -93,7 +105,7 @@ impl TraceFormat for Ctf {
             streams.push(Stream { input, reader: Box::new(MetadataReader { lines }) });
         }
         let declares = |event: &str| traces_of_folders.values().any(|metadata| metadata.declares(event));
-        let profiles = profiles(declares);
+        let profiles = profiles(INFO.profiles, declares);
         let setup = (!profiles.is_empty()).then(|| setup(&profiles, settings));
         let common = common_folder(&traces_of_folders);
         let is_alone = traces_of_folders.len() == 1;

@@ -35,7 +35,6 @@ static INFO: FormatInfo = FormatInfo {
         "DURATION",
         "Grasp trace: how long a unit of its time is, e.g. 10us; 1ms unless given",
     )],
-    options_elsewhere: Some("--tick is the unit of time of Grasp traces; others say theirs themselves"),
     not_continued: Some(NotContinued {
         why: "a Grasp trace is a script whose commands need those before them",
         instead: "put the pieces together: cat 1.grasp 2.grasp | btfdb ingest DB - --name NAME",

@@ -42,9 +42,6 @@ static INFO: FormatInfo = FormatInfo {
         ),
         OptionSpec::flag("idle", "Kernel trace: idle threads become tasks"),
     ],
-    options_elsewhere: Some(
-        "--class, --event, --where, --jobs and the like are for kernel traces of QNX: ingest those by themselves",
-    ),
     tables: &[
         TableUse { table: tables::KERNEL_EVENT, order: RowOrder::WithinBatches },
         TableUse { table: tables::KERNEL_BUFFER, order: RowOrder::AsGiven },

@@ -11,8 +11,8 @@ use crate::encoding::decoded;
 use crate::error::{Error, Result};
 use crate::formats::scheduler::{ENDLESS_OPTION, setup};
 use crate::formats::{
-    Confidence, Disorder, FormatInfo, Input, NamePattern, NotContinued, RowOrder, Settings, Stream, TableUse,
-    TraceFormat,
+    Confidence, Disorder, FormatInfo, Input, NamePattern, NotContinued, ProfileFile, RowOrder, Settings,
+    Stream, TableUse, TraceFormat,
 };
 use crate::options::OptionSpec;
 use crate::schema::tables;
@@ -23,6 +23,10 @@ const TRACE: &str = ".svdat";
 const DESCRIPTION: NamePattern = NamePattern { begin: "sysview_", end: ".txt" };
 /// A description is not longer, in bytes.
 const MOST_DESCRIPTION: usize = 16 << 20;
+
+/// What the events of SystemView mean.
+static PROFILE: ProfileFile =
+    ProfileFile { name: "systemview", known_by: &[], text: include_str!("profile.toml") };
 
 static INFO: FormatInfo = FormatInfo {
     name: "systemview",
@@ -37,10 +41,8 @@ static INFO: FormatInfo = FormatInfo {
         ),
         ENDLESS_OPTION,
     ],
-    options_elsewhere: Some(
-        "--systemview-clock is for recordings of SystemView, --endless for those and for CTF traces: ingest them by themselves",
-    ),
     tables: &[TableUse { table: tables::TRACE_EVENT, order: RowOrder::WithinBatches }],
+    profiles: &[&PROFILE],
     disorder: Disorder::Fault(Severity::Error),
     no_events: "the recording holds no event",
     not_continued: Some(NotContinued {
@@ -107,7 +109,7 @@ impl TraceFormat for SystemView {
                 time_offset: input.time_offset,
                 scale: settings.scale,
                 descriptions: descriptions.clone(),
-                setup: setup(&[INFO.name], settings),
+                setup: setup(&[PROFILE.name], settings),
             };
             let reader = PacketReader::open(file, input.source.head()?)?;
             first_cpu += reader.cpus();

@@ -34,7 +34,6 @@ static INFO: FormatInfo = FormatInfo {
         &[Word::plain("hex"), Word::plain("decimal")],
         "Radix of data values without a prefix",
     )],
-    options_elsewhere: Some("--data-radix is for exports of TRACE32"),
     tables: &[
         TableUse { table: tables::DATA_EVENT, order: RowOrder::WithinBatches },
         TableUse { table: tables::FUNCTION_EVENT, order: RowOrder::WithinBatches },

@@ -1,5 +1,5 @@
 //! The events of a scheduler (SystemView, Linux, Zephyr) to system events: tasks and ISRs on CPUs, by the
-//! rules K1 to K16 of docs/mapping.md. What the events of a trace mean is data, see
+//! rules K1 to K17 of docs/mapping.md. What the events of a trace mean is data, see
 //! `description::SchedulerProfile`.
 
 mod decisions;

@@ -1,4 +1,4 @@
-//! The rules that map the events of a scheduler to system events (K1 to K16 of docs/mapping.md), event by
+//! The rules that map the events of a scheduler to system events (K1 to K17 of docs/mapping.md), event by
 //! event. Not what the events of a trace mean (see `description::SchedulerProfile`).
 
 use super::decisions::{Decisions, Fate};
@@ -269,6 +269,7 @@ impl Rules {
             };
             first.insert(from.filter(|task| !self.is_cut && is_new(task)).map(|task| (cpu, task)));
         }
+        self.miss_switch(from, cpu);
         self.end_isrs(time, cpu);
         match from {
             // It ran until now, whatever is known of it.
@@ -280,6 +281,26 @@ impl Rules {
         }
         if let Some(task) = to {
             self.run(task, time, cpu);
+        }
+    }
+
+    /// Rule K17: if another task leaves a CPU than the one that got it, a switch in between was not recorded,
+    /// nor when the one left it and the other got it.
+    fn miss_switch(&mut self, from: Option<u64>, cpu: i64) {
+        let held = self.cpus.get(&cpu).and_then(|own| own.task);
+        if held == from {
+            return;
+        }
+        if let Some(task) = held {
+            let p = self.process(task);
+            self.processes.miss(p);
+        }
+        if let Some(task) = from {
+            let p = self.process(task);
+            // One that runs elsewhere has moved: the order of two CPUs at one instant is not known.
+            if self.processes.phase(p) != Some(Phase::Running) {
+                self.processes.miss(p);
+            }
         }
     }
 

@@ -628,3 +628,26 @@ fn a_task_that_is_woken_for_another_cpu_is_ready_there() {
     let lines = mapped(&all, &[]);
     assert!(lines.iter().all(|line| !line.contains("Core_0")), "{lines:?}");
 }
+
+#[test]
+fn a_switch_that_was_not_recorded_is_not_made_up() {
+    use Leaves::{Ready as CanRun, Waits};
+    // How task 1 got the CPU that idled is missing: it ran at some time before 9.
+    let all = [switch(1, 1, Waits, 0), on(5, Ready(task(1))), switch(9, 1, Waits, 0)];
+    let lines = mapped(&all, &["task_1"]);
+    assert!(lines.iter().any(|line| line.starts_with("-5 ") && line.contains("task_1")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("lost-events")), "{lines:?}");
+    // How task 2 left the CPU and task 3 got it is missing.
+    let all = [switch(1, 1, CanRun, 2), on(3, Ready(task(3))), switch(9, 3, Waits, 1)];
+    let lines = mapped(&all, &[]);
+    for lost in ["-1 task_2", "-3 task_3"] {
+        assert!(lines.iter().any(|line| line.starts_with(lost)), "{lost}: {lines:?}");
+    }
+    // What moves between CPUs at one instant is lost nowhere.
+    let all = [
+        switch(1, 1, CanRun, 2),
+        At::Event(4, 1, What::Switch { from: None, leaves: CanRun, to: Some(task(2)) }),
+        switch(4, 2, CanRun, 1),
+    ];
+    assert!(!mapped(&all, &[]).iter().any(|line| line.contains("lost-events")), "{:?}", mapped(&all, &[]));
+}

@@ -15,7 +15,6 @@ static INFO: FormatInfo = FormatInfo {
     noun: "list of spans",
     signature: "lists of spans begin with 'task,begin,end'",
     options: &[OptionSpec::text("spans-core", "NAME", "Spans: the core they ran on")],
-    options_elsewhere: Some("--spans-core is for lists of spans"),
     tables: &[TableUse { table: tables::BTF_EVENT, order: RowOrder::AcrossBatches }],
     ..FormatInfo::DEFAULT
 };

@@ -6,6 +6,7 @@ mod btf;
 mod clocks;
 mod ctf;
 mod descriptions;
+mod ftrace;
 mod grasp;
 mod model;
 mod orti;
@@ -22,6 +23,7 @@ pub use btf::btf;
 pub use clocks::{clock_messages, clocks_toml};
 pub use ctf::{ctf_metadata, ctf_stream};
 pub use descriptions::{profile_toml, profiler_xml, recording_toml};
+pub use ftrace::ftrace;
 pub use grasp::grasp;
 pub use model::{model_toml, simulation};
 pub use orti::{formula, koil_parse, oil, os_header, symbols};
@@ -40,7 +42,7 @@ use std::path::Path;
 pub type Check = fn(&[u8]);
 
 /// The checks by the name of their fuzz target, which is also their folder of seeds.
-pub const CHECKS: [(&str, Check); 29] = [
+pub const CHECKS: [(&str, Check); 30] = [
     ("btf", btf),
     ("chains_toml", chains_toml),
     ("clock_messages", clock_messages),
@@ -49,6 +51,7 @@ pub const CHECKS: [(&str, Check); 29] = [
     ("ctf_stream", ctf_stream),
     ("ends_json", ends_json),
     ("formula", formula),
+    ("ftrace", ftrace),
     ("grasp", grasp),
     ("koil_parse", koil_parse),
     ("log", log),
