@@ -18,7 +18,7 @@ pub(super) enum Kind<'a> {
 }
 
 /// An event as it is printed.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Event<'a> {
     /// The name of the task that wrote it.
     pub comm: &'a [u8],
@@ -56,9 +56,8 @@ pub(super) fn event(line: &[u8]) -> Option<Event<'_>> {
     memchr::memchr_iter(b'[', line).find_map(|at| {
         let (task, [_, rest @ ..]) = line.split_at_checked(at)? else { return None };
         let (cpu, rest) = split_at_byte(rest, b']')?;
-        let behind = Event { cpu: cpu_number(cpu)?, ..behind_cpu(rest)? };
-        let (comm, pid, tgid) = before_cpu(task.trim_ascii())?;
-        Some(Event { comm, pid, tgid, ..behind })
+        let event = Event { cpu: cpu_number(cpu)?, ..behind_cpu(rest)? };
+        before_cpu(task.trim_ascii(), event)
     })
 }
 
@@ -91,10 +90,9 @@ fn name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// `bash-1977 ( 1977)` of ftrace, `bash 1977` or `bash 1977/1978` of perf: name, number, number of the
-/// process.
-fn before_cpu(task: &[u8]) -> Option<(&[u8], &[u8], Option<&[u8]>)> {
-    let (task, printed) = match task.strip_suffix(b")") {
+/// Adds who wrote the event: `bash-1977 ( 1977)` of ftrace, `bash 1977` or `bash 1977/1978` of perf.
+fn before_cpu<'a>(task: &'a [u8], event: Event<'a>) -> Option<Event<'a>> {
+    let (task, tgid) = match task.strip_suffix(b")") {
         None => (task, None),
         Some(open) => {
             let at = memchr::memrchr(b'(', open)?;
@@ -108,12 +106,13 @@ fn before_cpu(task: &[u8]) -> Option<(&[u8], &[u8], Option<&[u8]>)> {
     };
     let (before, pid) = number_at_end(task)?;
     match before.split_last()? {
-        (b'-', comm) => Some((comm, pid, printed)),
+        (b'-', comm) => Some(Event { comm, pid, tgid, ..event }),
         (b'/', before) => {
             let (comm, process) = number_at_end(before)?;
-            Some((comm.strip_suffix(b" ")?.trim_ascii(), pid, Some(process)))
+            let comm = comm.strip_suffix(b" ")?.trim_ascii();
+            Some(Event { comm, pid, tgid: Some(process), ..event })
         }
-        (b' ', comm) => Some((comm.trim_ascii(), pid, printed)),
+        (b' ', comm) => Some(Event { comm: comm.trim_ascii(), pid, tgid, ..event }),
         _ => None,
     }
 }

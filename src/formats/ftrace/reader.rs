@@ -196,7 +196,7 @@ impl TextReader {
         out.log.merge(self.findings.take_log());
         out.counts = self.counts;
         let lines = std::mem::take(&mut self.lines_of_rows);
-        if self.rows.len() == 0 {
+        if self.rows.is_empty() {
             return Ok(());
         }
         let batch = self.rows.take_batch()?;
