@@ -158,7 +158,7 @@ fn what_was_lost_is_not_claimed() {
         switch(1, 800, "b", "S", "idle"),
         "CPU:1 [LOST EVENTS]\n".to_owned(),
     ];
-    bench.write("lost.trace", &text.concat());
+    bench.write("lost.trace", text.concat());
     let run = bench.ok(&["ingest", "f.db", "lost.trace"]);
     assert!(run.stderr.contains("13 events before were overwritten"), "{}", run.all());
     let gaps = bench.ok(&[
