@@ -279,9 +279,6 @@ pub mod internals {
         pub use crate::clocks::{Alignment, Limit, Limits};
         pub use crate::description::ClocksFile;
     }
-    pub mod ctf {
-        pub use crate::formats::ctf::{Metadata, StreamReader};
-    }
     pub mod grasp {
         pub use crate::formats::grasp::words::split;
         pub use crate::formats::grasp::{CommandReader, join, probe};
@@ -298,9 +295,6 @@ pub mod internals {
         pub use crate::formats::qnx::listing::{ListingReader, MAX_WORDS, OwnedEvent, probe};
         pub use crate::formats::qnx::{Batch, Decoder, Listed, Qnx};
         pub use crate::qnx::{Event, Flavour, Version, arguments, event_name, subject, text};
-    }
-    pub mod systemview {
-        pub use crate::formats::systemview::{Descriptions, File, PacketReader};
     }
     pub mod trace32 {
         pub use crate::formats::trace32::{

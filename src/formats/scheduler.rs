@@ -1,5 +1,5 @@
-//! What formats have in common whose events a scheduler wrote: files that say what events mean, the option for
-//! tasks that never terminate, and what the mapper needs. Not what follows from a meaning (see
+//! What formats have in common whose events a scheduler wrote: files that say what events mean, the option
+//! for tasks that never terminate, and what the mapper needs. Not what follows from a meaning (see
 //! `map::scheduler`).
 
 use super::{ProfileFile, Settings, Setup};

@@ -28,9 +28,9 @@ use std::time::{Duration, Instant};
 
 /// Read recordings into a database, and map them.
 ///
-/// An input is a recording.toml, a folder with one, or a file or folder of a format that `--format` lists; its
-/// content tells which. Files can also be .gz and .zst, folders .tar, .tar.gz and .tar.zst; `-` is standard
-/// input.
+/// An input is a recording.toml, a folder with one, or a file or folder of a format that `--format` lists;
+/// its content tells which. Files can also be .gz and .zst, folders .tar, .tar.gz and .tar.zst; `-` is
+/// standard input.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   btfdb ingest engine.db recording/

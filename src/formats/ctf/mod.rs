@@ -17,4 +17,3 @@ mod tests;
 mod tsdl;
 
 pub use format::Ctf;
-pub use reader::{Metadata, StreamReader};

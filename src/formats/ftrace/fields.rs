@@ -1,6 +1,6 @@
 //! The fields of an event, from its text to the column `payload`: `prev_comm=bash prev_pid=1977 …`, or
-//! `bash:1977 [120] S ==> …` as trace-cmd prints those of the scheduler. Nothing of a text is dropped: what is
-//! no field is kept as it is. Not what is before the text (see `line`).
+//! `bash:1977 [120] S ==> …` as trace-cmd prints those of the scheduler. Nothing of a text is dropped: what
+//! is no field is kept as it is. Not what is before the text (see `line`).
 
 use super::line::{Event, is_number};
 use crate::formats::payload::Payload;

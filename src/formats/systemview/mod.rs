@@ -12,6 +12,4 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use description::Descriptions;
 pub use format::SystemView;
-pub use reader::{File, PacketReader};

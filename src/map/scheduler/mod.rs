@@ -1,4 +1,4 @@
-//! The events of a scheduler (SystemView, Linux, Zephyr) to system events: tasks and ISRs on CPUs, by the
+//! The events of a scheduler, of an RTOS or of Linux, to system events: tasks and ISRs on CPUs, by the
 //! rules K1 to K17 of docs/mapping.md. What the events of a trace mean is data, see
 //! `description::SchedulerProfile`.
 

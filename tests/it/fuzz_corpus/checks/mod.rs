@@ -12,6 +12,7 @@ mod model;
 mod orti;
 mod page_sums;
 mod qnx;
+mod readers;
 mod requirements;
 mod sql_file;
 mod stored;
