@@ -14,7 +14,9 @@ const TEXT: &str = "text";
 
 /// The bits of the letters that a kernel prints for the state of a task that leaves its CPU
 /// (include/trace/events/sched.h; `x` and `K` are of kernels before 4.14), with the values of later kernels.
-const STATES: [(&[u8], u64); 11] = [
+/// trace-cmd has letters of its own for two bits, whatever the kernel: `x` and `W` (libtraceevent,
+/// plugin_sched_switch.c).
+const STATES: [(&[u8], u64); 12] = [
     (b"R", 0),
     (b"S", 0x1),
     (b"D", 0x2),
@@ -23,9 +25,10 @@ const STATES: [(&[u8], u64); 11] = [
     (b"X", 0x10),
     (b"Z", 0x20),
     (b"P", 0x40),
-    (b"x", 0x10),
+    (b"x", 0x40),
     (b"I", 0x80),
     (b"K", 0x80),
+    (b"W", 0x80),
 ];
 /// The bit of `+`: it could go on, and another task was preferred.
 const PREEMPTED: u64 = 0x100;

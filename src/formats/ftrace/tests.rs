@@ -91,6 +91,7 @@ fn a_switch_is_the_same_whoever_prints_it() {
         ("Z", 32),
         ("I", 128),
         ("P", 64),
+        ("W", 128),
     ] {
         let kernel = format!(
             "prev_comm=a b prev_pid=5 prev_prio=98 prev_state={state} ==> next_comm=swapper/1 next_pid=0 next_prio=120"
@@ -106,8 +107,8 @@ fn a_switch_is_the_same_whoever_prints_it() {
             }
         }
     }
-    let unknown = payload("a-5 [001] 1.5: sched_switch: a:5 [98] W ==> b:0 [120]");
-    assert!(unknown["prev_state"] == "W" && unknown.get("prev_state.value").is_none());
+    let unknown = payload("a-5 [001] 1.5: sched_switch: a:5 [98] Q ==> b:0 [120]");
+    assert!(unknown["prev_state"] == "Q" && unknown.get("prev_state.value").is_none());
     let woken = json!({"comm": "a:b", "pid": 5, "prio": -1, "target_cpu": 3});
     assert_eq!(payload("a-5 [001] 1.5: sched_wakeup: a:b:5 [-1] CPU:003"), woken);
     let with_success = payload("a-5 [001] 1.5: sched_wakeup_new: a:b:5 [-1] success=1 CPU:003");
