@@ -132,7 +132,8 @@ step_interop() {
     debian 'python3 -c "import ensurepip, venv"' python3 python3-venv
     local python=$target/interop/bin/python
     [[ -x $python ]] || python3 -m venv "$target/interop"
-    "$python" -m pip install --quiet --disable-pip-version-check -r benches/harness/peers.txt -r tests/interop.txt
+    "$python" -m pip install --quiet --disable-pip-version-check -r benches/harness/peers.txt -r tests/interop.txt \
+        -r tests/tails.txt
     program
     "$target/debug/btfdb" ingest "$work/interop.db" demo/recording
     "$target/debug/btfdb" publish "$work/interop.db" --delta
@@ -144,6 +145,7 @@ step_interop() {
     "$target/debug/btfdb" ingest "$work/interop.db" "${inputs[@]}"
     "$python" tests/metrics.py "$target/debug/btfdb" "$work/interop.db"
     "$python" tests/read_perfetto.py "$target/debug/btfdb" "$work/interop.db"
+    "$python" tests/tails.py "$target/debug/btfdb" 3
     # Random statements, here and there. BTFDB_STATEMENTS=20000 is the full run.
     mkdir -p "$work/statements"
     BTFDB_STATEMENTS=${BTFDB_STATEMENTS:-600} BTFDB_STATEMENTS_TO=$work/statements \
