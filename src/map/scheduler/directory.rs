@@ -17,6 +17,8 @@ pub(super) struct Directory {
     marks: BTreeMap<u64, String>,
     /// Names of tasks and ISRs that are in use.
     taken: BTreeSet<String>,
+    /// The last number behind each name that more than one has.
+    again: BTreeMap<String, u64>,
     /// Patterns of tasks that do not terminate.
     endless: Option<IdleTasks>,
     identity: Identity,
@@ -245,9 +247,7 @@ impl Directory {
                 Identity::Life => format!("{name}_{id}"),
                 Identity::Name => format!("{name}_{id:x}"),
             };
-            while !self.taken.insert(name.clone()) {
-                name.push('_');
-            }
+            name = untaken(&mut self.taken, &mut self.again, name);
         }
         let facts = EntityFacts { priority, ..EntityFacts::new(EntityType::Task, name.clone()) };
         self.facts.insert(name.clone(), facts);
@@ -291,9 +291,7 @@ impl Directory {
         if self.taken.contains(&name) {
             name = whole(numbered(&own));
         }
-        while !self.taken.insert(name.clone()) {
-            name.push('_');
-        }
+        name = untaken(&mut self.taken, &mut self.again, name);
         self.facts.insert(name.clone(), EntityFacts::new(EntityType::Isr, name.clone()));
         let process = add(&name);
         self.isr_processes.insert((key.clone(), depth, cpu), process);
@@ -332,6 +330,22 @@ impl Directory {
     /// What the trace says about tasks and ISRs.
     pub fn facts(&self) -> Vec<EntityFacts> {
         self.facts.values().cloned().collect()
+    }
+}
+
+/// The name, with a number if it is taken: `again` has the last one of each, so that the thousandth life of a
+/// task costs as much as the second.
+fn untaken(taken: &mut BTreeSet<String>, again: &mut BTreeMap<String, u64>, name: String) -> String {
+    if taken.insert(name.clone()) {
+        return name;
+    }
+    let last = again.entry(name.clone()).or_insert(1);
+    loop {
+        *last += 1;
+        let numbered = format!("{name}_{last}");
+        if taken.insert(numbered.clone()) {
+            return numbered;
+        }
     }
 }
 

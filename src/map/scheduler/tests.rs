@@ -651,3 +651,18 @@ fn a_switch_that_was_not_recorded_is_not_made_up() {
     ];
     assert!(!mapped(&all, &[]).iter().any(|line| line.contains("lost-events")), "{:?}", mapped(&all, &[]));
 }
+
+#[test]
+fn lives_of_one_number_and_name_are_counted() {
+    use Leaves::{Ends, Ready as CanRun};
+    let life = |n: i64| {
+        let named = Said { name: Some("sh".into()), ..task(7) };
+        let begins = What::Switch { from: None, leaves: CanRun, to: Some(named.clone()) };
+        [on(10 * n, begins), on(10 * n + 5, What::Switch { from: Some(named), leaves: Ends, to: None })]
+    };
+    let all: Vec<At> = (0..5).flat_map(life).collect();
+    let lines = mapped_by("linux", &all, &[]).join("\n");
+    for name in ["sh0 start", "sh_70 start", "sh_7_20 start", "sh_7_30 start", "sh_7_40 start"] {
+        assert!(lines.contains(name), "{name}: {lines}");
+    }
+}
