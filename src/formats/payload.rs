@@ -11,20 +11,6 @@ pub(in crate::formats) struct Payload {
     is_first: bool,
 }
 
-/// The name of a value as it is written, behind a comma: quoted once, not for each event.
-#[derive(Debug, Clone)]
-pub(in crate::formats) struct Key(Box<str>);
-
-impl Key {
-    pub fn new(name: &str) -> Self {
-        let mut text = String::with_capacity(name.len() + 4);
-        text.push(',');
-        quote(&mut text, name);
-        text.push(':');
-        Self(text.into_boxed_str())
-    }
-}
-
 impl Payload {
     /// Begins the next event.
     pub fn begin(&mut self) {
@@ -47,50 +33,28 @@ impl Payload {
         self.is_first = true;
     }
 
-    /// The same of a name that is known before.
-    pub fn known_key(&mut self, key: &Key) {
-        let is_first = std::mem::replace(&mut self.is_first, true);
-        self.text.push_str(if is_first { key.0.trim_start_matches(',') } else { &key.0 });
+    /// A value as JSON writes it.
+    pub fn literal(&mut self, json: &str) {
+        self.separate();
+        self.text.push_str(json);
+    }
+
+    /// What the next value follows without a comma, as JSON writes it: `{`, `[`, or a name with its colon.
+    pub fn opening(&mut self, json: &str) {
+        self.literal(json);
+        self.is_first = true;
     }
 
     pub fn unsigned(&mut self, value: u64) {
-        self.separate();
-        self.text.push_str(itoa::Buffer::new().format(value));
+        self.literal(itoa::Buffer::new().format(value));
     }
 
     pub fn signed(&mut self, value: i64) {
-        self.separate();
-        self.text.push_str(itoa::Buffer::new().format(value));
-    }
-
-    /// A floating-point number; one that JSON cannot say is a text.
-    pub fn real(&mut self, value: f64) {
-        self.separate();
-        match serde_json::Number::from_f64(value) {
-            Some(number) => self.text.push_str(&number.to_string()),
-            None => self.text.push_str(match value {
-                _ if value.is_nan() => "\"NaN\"",
-                _ if value > 0.0 => "\"inf\"",
-                _ => "\"-inf\"",
-            }),
-        }
-    }
-
-    pub fn boolean(&mut self, value: bool) {
-        self.separate();
-        self.text.push_str(if value { "true" } else { "false" });
-    }
-
-    /// Nothing.
-    pub fn null(&mut self) {
-        self.separate();
-        self.text.push_str("null");
+        self.literal(itoa::Buffer::new().format(value));
     }
 
     pub fn begin_object(&mut self) {
-        self.separate();
-        self.text.push('{');
-        self.is_first = true;
+        self.opening("{");
     }
 
     pub fn end_object(&mut self) {
@@ -117,9 +81,7 @@ impl Payload {
     }
 
     pub fn begin_list(&mut self) {
-        self.separate();
-        self.text.push('[');
-        self.is_first = true;
+        self.opening("[");
     }
 
     pub fn end_list(&mut self) {
@@ -197,8 +159,8 @@ mod tests {
             payload.begin();
             payload.key(&name);
             payload.bytes(text.as_bytes());
-            payload.known_key(&Key::new("next"));
-            payload.unsigned(7);
+            payload.opening("\"next\":");
+            payload.literal("7");
             let read: Value = serde_json::from_str(payload.end()).unwrap();
             let expected = if name == "next" { json!({"next": 7}) } else { json!({name: text, "next": 7}) };
             prop_assert_eq!(read, expected);

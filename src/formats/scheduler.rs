@@ -15,12 +15,6 @@ pub(super) static LINUX: ProfileFile = ProfileFile {
 
 const ENDLESS: &str = "endless";
 
-/// The names of the profiles among some for a trace that declares these events.
-pub(super) fn profiles(among: &[&ProfileFile], declares: impl Fn(&str) -> bool) -> Vec<&'static str> {
-    let fits = |known: &&&ProfileFile| known.known_by.iter().any(|event| declares(event));
-    among.iter().filter(fits).map(|known| known.name).collect()
-}
-
 /// The option for tasks that never terminate.
 pub(super) const ENDLESS_OPTION: OptionSpec = OptionSpec::list(
     ENDLESS,

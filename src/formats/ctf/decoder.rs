@@ -3,8 +3,8 @@
 
 use super::bits::{Cursor, Lack, signed};
 use super::model::{ByteOrder, Encoding, Role};
-use super::program::{Count, IntNode, Node};
-use crate::formats::payload::{Key, Payload};
+use super::program::{Count, IntNode, Key, Node};
+use crate::formats::payload::Payload;
 use std::borrow::Cow;
 
 /// A field of more bytes is none.
@@ -101,11 +101,12 @@ pub(super) fn read(
             cursor.align(*align);
             let bits = cursor.number(*size, *order)?;
             if let Some(payload) = payload {
-                payload.real(match size {
+                let value = match size {
                     16 => half(bits as u16),
                     32 => f64::from(f32::from_bits(bits as u32)),
                     _ => f64::from_bits(bits),
-                });
+                };
+                payload.literal(&real(value));
             }
         }
         Node::Text(encoding) => {
@@ -174,7 +175,7 @@ pub(super) fn read(
             true => read(node, cursor, values, payload)?,
             false => {
                 if let Some(payload) = payload {
-                    payload.null();
+                    payload.literal("null");
                 }
             }
         },
@@ -191,14 +192,14 @@ pub(super) fn read_fields(
 ) -> Result<(), Lack> {
     for (name, node) in fields {
         if let Some(payload) = payload {
-            payload.known_key(name);
+            payload.opening(name.json());
         }
         read(node, cursor, values, payload)?;
         if let Node::Int(int) = node
             && let (Some(name), Some(payload)) = (&int.value_name, payload.as_mut())
             && int.labels.iter().flat_map(|all| all.iter()).any(|label| contains(&label.ranges, values.last))
         {
-            payload.known_key(name);
+            payload.opening(name.json());
             match u64::try_from(values.last) {
                 Ok(value) => payload.unsigned(value),
                 Err(_) => payload.signed(values.last as i64),
@@ -221,6 +222,15 @@ fn number(int: &IntNode, cursor: &mut Cursor<'_>) -> Result<(u64, u32), Lack> {
     }
 }
 
+/// A floating-point number; one that JSON cannot say is a text.
+fn real(value: f64) -> String {
+    match serde_json::Number::from_f64(value) {
+        Some(number) => number.to_string(),
+        None if value.is_nan() => "\"NaN\"".to_owned(),
+        None => (if value > 0.0 { "\"inf\"" } else { "\"-inf\"" }).to_owned(),
+    }
+}
+
 /// A number; where its values have names, the name, or all of them.
 fn write(int: &IntNode, value: u64, bits: u32, exact: i128, payload: &mut Payload) {
     let labels = int.labels.as_deref().map(Vec::as_slice).unwrap_or_default();
@@ -232,7 +242,7 @@ fn write(int: &IntNode, value: u64, bits: u32, exact: i128, payload: &mut Payloa
             let names: Vec<&str> = all.map(|label| label.name.as_str()).collect();
             payload.bytes(names.join("|").as_bytes());
         }
-        _ if int.is_bool => payload.boolean(value != 0),
+        _ if int.is_bool => payload.literal(if value != 0 { "true" } else { "false" }),
         _ if int.is_signed => payload.signed(signed(value, bits)),
         _ => payload.unsigned(value),
     }

@@ -4,7 +4,7 @@
 use super::metadata;
 use super::reader::{CTF, Metadata, StreamReader};
 use crate::error::{Error, Result};
-use crate::formats::scheduler::{ENDLESS_OPTION, LINUX, profiles, setup};
+use crate::formats::scheduler::{ENDLESS_OPTION, LINUX, setup};
 use crate::formats::{
     Confidence, Disorder, Ending, FormatInfo, Input, NamePattern, NotContinued, Output, ProfileFile, Reader,
     RowOrder, Settings, Stream, TableUse, TraceFormat,
@@ -104,8 +104,7 @@ impl TraceFormat for Ctf {
             traces_of_folders.insert(folder_of(&input.name).to_owned(), metadata);
             streams.push(Stream { input, reader: Box::new(MetadataReader { lines }) });
         }
-        let declares = |event: &str| traces_of_folders.values().any(|metadata| metadata.declares(event));
-        let profiles = profiles(INFO.profiles, declares);
+        let profiles = profiles(traces_of_folders.values());
         let setup = (!profiles.is_empty()).then(|| setup(&profiles, settings));
         let common = common_folder(&traces_of_folders);
         let is_alone = traces_of_folders.len() == 1;
@@ -126,6 +125,13 @@ impl TraceFormat for Ctf {
         }
         Ok(streams)
     }
+}
+
+/// The names of the profiles whose events these traces declare.
+fn profiles<'a>(traces: impl Iterator<Item = &'a Metadata> + Clone) -> Vec<&'static str> {
+    let declared = |event: &&str| traces.clone().any(|metadata| metadata.declares(event));
+    let fits = |known: &&&ProfileFile| known.known_by.iter().any(|event| declared(&event));
+    INFO.profiles.iter().filter(fits).map(|known| known.name).collect()
 }
 
 /// The begin of a name that is a whole folder, or nothing.

@@ -3,7 +3,6 @@
 
 use super::model::{ByteOrder, Encoding, Label, Length, Location, Role, Scope, StreamClass, Type};
 use crate::error::{Error, Result};
-use crate::formats::payload::Key;
 use crate::names::IdMap;
 use std::sync::Arc;
 
@@ -19,6 +18,21 @@ pub(super) enum Node {
     Array { align: u32, element: Box<Node>, count: Count },
     Variant { tag: usize, choices: Vec<(Ranges, Node)> },
     Optional { selector: usize, ranges: Ranges, node: Box<Node> },
+}
+
+/// The name of a field as the payload has it, quoted once and not for each event.
+#[derive(Debug)]
+pub(super) struct Key(Box<str>);
+
+impl Key {
+    fn new(name: &str) -> Self {
+        Self(format!("{}:", serde_json::Value::from(name)).into_boxed_str())
+    }
+
+    /// The name and its colon.
+    pub fn json(&self) -> &str {
+        &self.0
+    }
 }
 
 /// First and last value of each range.
