@@ -169,6 +169,11 @@ fn what_was_lost_is_not_claimed() {
         "csv",
     ]);
     insta::assert_snapshot!("gaps", gaps.stdout);
+    // A text that was cut from another one has no header; the kernel says what it overwrote in between, too.
+    bench.write("cut.trace", text[1..].concat());
+    bench.ok(&["ingest", "cut.db", "cut.trace"]);
+    let sql = "SELECT core, begin_at, end_at, reason FROM gap ORDER BY begin_at";
+    assert_eq!(bench.ok(&["query", "cut.db", sql, "--format", "csv"]).stdout, gaps.stdout);
     let states = "SELECT process, state, begin_at, end_at FROM process_state WHERE core = 'Core_0' ORDER BY begin_at, process";
     insta::assert_snapshot!(
         "states_around_gaps",

@@ -7,8 +7,9 @@ use crate::formats::payload::Payload;
 
 /// The longest name of a task, in bytes (`TASK_COMM_LEN` of the kernel, without its end).
 const MOST_COMM: usize = 15;
-/// A number with zeros before it, as `target_cpu=002`, has no more digits: longer ones are addresses.
-const MOST_PADDED: usize = 3;
+/// The end of the names of numbers that are printed with zeros before them (`target_cpu=002`). Zeros before
+/// other values may mean something: they are texts.
+const PADDED: &str = "cpu";
 /// The name of a text that is not of fields only.
 const TEXT: &str = "text";
 
@@ -54,7 +55,7 @@ impl Writer {
         }
         for (key, value) in fields {
             payload.key(key);
-            write_value(payload, value);
+            write_value(payload, key, value);
             if key == "prev_state"
                 && let Some(number) = state(value)
             {
@@ -67,10 +68,10 @@ impl Writer {
         payload.key("comm");
         payload.bytes(event.comm);
         payload.key("pid");
-        write_value(payload, event.pid);
+        write_value(payload, "pid", event.pid);
         if let Some(tgid) = event.tgid {
             payload.key("tgid");
-            write_value(payload, tgid);
+            write_value(payload, "tgid", tgid);
         }
         if !event.flags.is_empty() {
             payload.key("flags");
@@ -208,11 +209,11 @@ fn behind_comm(text: &[u8], name: &str, value: usize) -> Option<(usize, usize)> 
     Some((at + 1, at + number.len() - 1))
 }
 
-/// Writes a value: a number if it is one.
-fn write_value(payload: &mut Payload, value: &[u8]) {
+/// Writes a value: a number if it is one and no digit of its text is lost.
+fn write_value(payload: &mut Payload, key: &str, value: &[u8]) {
     let text = std::str::from_utf8(value).unwrap_or_default();
     let digits = text.strip_prefix('-').unwrap_or(text);
-    let is_padded = digits.len() > MOST_PADDED && digits.starts_with('0');
+    let is_padded = digits.len() > 1 && digits.starts_with('0') && !key.ends_with(PADDED);
     if is_number(digits.as_bytes()) && !is_padded && text != "-0" {
         if let Ok(number) = text.parse::<u64>() {
             return payload.unsigned(number);

@@ -12,6 +12,9 @@ pub(super) enum Kind<'a> {
     Event(Event<'a>),
     /// The CPU has lost events here: `CPU:2 [LOST 12 EVENTS]`, or of trace-cmd `CPU:2 [12 EVENTS DROPPED]`.
     Lost(u32),
+    /// Events of the CPU before this line were overwritten: `##### CPU 2 buffer started ####`. The kernel
+    /// prints it only if its buffer was full.
+    Started(u32),
     /// A comment, a header, a blank line, or a line of the stack that belongs to the event before.
     NoEvent,
     Unknown,
@@ -39,6 +42,9 @@ pub(super) struct Event<'a> {
 /// What a line is, which has no line end.
 pub(super) fn kind(line: &[u8]) -> Kind<'_> {
     let bare = line.trim_ascii();
+    if let Some(cpu) = started(bare) {
+        return Kind::Started(cpu);
+    }
     if bare.is_empty() || bare.starts_with(b"#") || bare.starts_with(b"=> ") {
         return Kind::NoEvent;
     }
@@ -47,6 +53,9 @@ pub(super) fn kind(line: &[u8]) -> Kind<'_> {
     }
     if let Some(cpu) = lost(bare) {
         return Kind::Lost(cpu);
+    }
+    if let Some(event) = joined_event(line) {
+        return Kind::Event(event);
     }
     if is_header(bare) { Kind::NoEvent } else { Kind::Unknown }
 }
@@ -58,6 +67,22 @@ pub(super) fn event(line: &[u8]) -> Option<Event<'_>> {
         let (cpu, rest) = split_at_byte(rest, b']')?;
         let event = Event { cpu: cpu_number(cpu)?, ..behind_cpu(rest)? };
         before_cpu(task.trim_ascii(), event)
+    })
+}
+
+/// An event as `trace-cmd report -l` prints it, the CPU and the flags in one word:
+/// `bash-1977    0d..2. 12.345678: sched_switch: bash:1977 …`.
+fn joined_event(line: &[u8]) -> Option<Event<'_>> {
+    memchr::memchr_iter(b' ', line).find_map(|at| {
+        let (task, rest) = line.split_at_checked(at)?;
+        if task.last().is_none_or(|b| *b == b' ') {
+            return None;
+        }
+        let digits = word(rest).0.iter().take_while(|b| b.is_ascii_digit()).count();
+        let (cpu, rest) = rest.trim_ascii_start().split_at_checked(digits)?;
+        let event =
+            behind_cpu(rest).filter(|event| !event.flags.is_empty() && rest.starts_with(event.flags))?;
+        before_cpu(task.trim_ascii(), Event { cpu: cpu_number(cpu)?, ..event })
     })
 }
 
@@ -124,6 +149,11 @@ fn lost(line: &[u8]) -> Option<u32> {
     let is_loss =
         (said.starts_with(b"LOST ") && said.ends_with(b"EVENTS")) || said.ends_with(b"EVENTS DROPPED");
     if is_loss { cpu_number(cpu) } else { None }
+}
+
+/// `##### CPU 2 buffer started ####`.
+fn started(line: &[u8]) -> Option<u32> {
+    cpu_number(line.strip_prefix(b"##### CPU ")?.strip_suffix(b" buffer started ####")?)
 }
 
 /// Lines of trace-cmd before the events.

@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 /// The name of the format, and `source.format` of a file.
 pub(super) const FTRACE: &str = "ftrace";
+/// Why events are missing, in table `gap`: the buffer was full, and later events took their place.
+const OVERWRITTEN: &str = "overwritten";
 /// Rows per batch.
 const BATCH_ROWS: usize = 16 * 1024;
 
@@ -112,6 +114,10 @@ impl TextReader {
                 self.counts.gaps += 1;
                 self.lose(cpu, "lost", out);
             }
+            Kind::Started(cpu) => {
+                self.counts.gaps += 1;
+                self.lose(cpu, OVERWRITTEN, out);
+            }
             Kind::NoEvent => {
                 self.counts.skipped += 1;
                 self.learn(line.text);
@@ -130,7 +136,7 @@ impl TextReader {
         let is_new = self.cpu(event.cpu).latest.is_none();
         if is_new && !is_first && self.written.is_some_and(|(held, written)| held < written) {
             // A buffer was full: which events of this CPU are missing before this one is not known.
-            self.lose(event.cpu, "overwritten", out);
+            self.lose(event.cpu, OVERWRITTEN, out);
         }
         let cpu = self.cpu(event.cpu);
         cpu.latest = Some(time);

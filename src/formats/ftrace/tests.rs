@@ -40,6 +40,25 @@ fn the_writer_of_an_event_is_its_context() {
     }
 }
 
+/// `trace-cmd report -l`.
+#[test]
+fn the_cpu_and_the_flags_can_be_one_word() {
+    for (line, comm, cpu, flags) in [
+        ("   tasks-21637   0dN.3. 5.454466: x: a=1", "tasks", 0, "dN.3."),
+        ("net=0 pi-21641   1d..2. 5.454506: x: a=1", "net=0 pi", 1, "d..2."),
+        ("log writ-21641  13.... 5.454506: x: a=1", "log writ", 13, "...."),
+    ] {
+        let Kind::Event(event) = kind(line.as_bytes()) else { panic!("an event: {line}") };
+        assert_eq!((event.comm, event.cpu, event.flags), (comm.as_bytes(), cpu, flags.as_bytes()), "{line}");
+        assert_eq!((event.name, event.text), (&b"x"[..], &b"a=1"[..]), "{line}");
+    }
+    for line in
+        ["tasks-21637 0 d..2. 5.4: x: a=1", "tasks-21637 d..2. 5.4: x: a=1", "tasks 0d..2. 5.4: x: a=1"]
+    {
+        assert_eq!(kind(line.as_bytes()), Kind::Unknown, "{line}");
+    }
+}
+
 #[test]
 fn fields_are_values_up_to_the_next_field() {
     for (text, fields) in [
@@ -53,8 +72,8 @@ fn fields_are_values_up_to_the_next_field() {
         ),
         ("softirq_raise: vec=1 [action=TIMER]", json!({"vec": 1, "action": "TIMER"})),
         (
-            "x: a=0x1f b=-3 c=00000000ffff8881 d=0012 e=",
-            json!({"a": "0x1f", "b": -3, "c": "00000000ffff8881", "d": "0012", "e": ""}),
+            "x: a=0x1f b=-3 c=00000000ffff8881 d=012 e= dest_cpu=012",
+            json!({"a": "0x1f", "b": -3, "c": "00000000ffff8881", "d": "012", "e": "", "dest_cpu": 12}),
         ),
         ("x: a=1, b=two words, c=3", json!({"a": 1, "b": "two words", "c": 3})),
         ("x: state==3", json!({"text": "state==3"})),
@@ -125,7 +144,8 @@ fn lines_without_an_event_are_distinguished() {
         ("CPU:13 [EVENTS DROPPED]", Kind::Lost(13)),
         ("CPU:9999 [EVENTS DROPPED]", Kind::Unknown),
         ("# tracer: nop", Kind::NoEvent),
-        ("##### CPU 1 buffer started ####", Kind::NoEvent),
+        ("##### CPU 1 buffer started ####", Kind::Started(1)),
+        ("##### CPU one buffer started ####", Kind::NoEvent),
         (" => do_syscall_64", Kind::NoEvent),
         ("cpus=4", Kind::NoEvent),
         ("CPU 3 is empty", Kind::NoEvent),
