@@ -73,8 +73,10 @@ impl Change {
                 (false, None) => {}
             }
         }
+        // In the order of their names, as the drafts are.
         for name in &self.new {
-            if let Some(put) = puts.iter_mut().find(|put| put.name == *name) {
+            let at = puts.binary_search_by(|put: &Recording| put.name.as_str().cmp(name));
+            if let Some(put) = at.ok().and_then(|at| puts.get_mut(at)) {
                 put.ordinal = head.next_ordinal;
                 head.next_ordinal = head.next_ordinal.saturating_add(1);
                 head.recordings = head.recordings.saturating_add(1);
@@ -83,12 +85,13 @@ impl Change {
         Ok(Commit { id: String::new(), head, puts, drops, freed })
     }
 
-    /// The new files of a commit of this change: where each is, and where it belongs.
+    /// The new files of a commit of this change: where each is, and where it belongs. One folder after the
+    /// other.
     pub fn moves(&self, commit: &Commit) -> Vec<(String, String)> {
         let drafts = commit.puts.iter().filter_map(|put| self.drafts.get(&put.name));
         let staged = drafts.flat_map(|draft| &draft.staged);
         let mut moves: Vec<_> = staged.map(|(path, place)| (place.clone(), path.clone())).collect();
-        moves.sort();
+        moves.sort_unstable_by(|(_, a), (_, b)| a.cmp(b));
         moves
     }
 }

@@ -5,6 +5,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub(super) struct Staging {
     /// Relative to the database.
     name: String,
+    /// How many places were given.
+    places: AtomicU64,
     _lock: Option<Lock>,
 }
 
@@ -45,7 +48,7 @@ impl Staging {
             })
         });
         match looks.find_map(|lock| lock) {
-            Some(Ok(lock)) => Ok(Self { name, _lock: Some(lock) }),
+            Some(Ok(lock)) => Ok(Self::with(name, Some(lock))),
             other => {
                 let _ = Self::to_look_at(name).remove(folder);
                 let taken = || Error::database("another process holds the lock of a new folder");
@@ -59,7 +62,7 @@ impl Staging {
         let mut found = Vec::new();
         for name in all(folder.root())? {
             if let Some(lock) = Lock::try_take(folder, &format!("{name}/{LOCK}"))? {
-                found.push(Self { name, _lock: Some(lock) });
+                found.push(Self::with(name, Some(lock)));
             }
         }
         Ok(found)
@@ -77,12 +80,19 @@ impl Staging {
 
     /// The folder of a writer that is gone, without its lock: to look at it.
     pub(super) fn to_look_at(name: String) -> Self {
-        Self { name, _lock: None }
+        Self::with(name, None)
     }
 
-    /// Where `path` is until its commit.
+    fn with(name: String, lock: Option<Lock>) -> Self {
+        Self { name, places: AtomicU64::new(0), _lock: lock }
+    }
+
+    /// Where a file of the path `path` is until its commit: another place for each call. All are in one
+    /// folder: those of the paths would be as many as there are files, and each is made, synced and removed.
     pub(super) fn place(&self, path: &str) -> String {
-        format!("{}/{path}.staged", self.name)
+        let number = self.places.fetch_add(1, Ordering::Relaxed);
+        let name = path.rsplit('/').next().unwrap_or_default();
+        format!("{}/{number}-{name}.staged", self.name)
     }
 
     /// The commit that is being made.
@@ -138,8 +148,9 @@ mod tests {
         let first = Staging::new(&folder).unwrap();
         first.remove(&folder).unwrap();
         let second = Staging::new(&folder).unwrap();
-        folder.write(&second.place("table"), b"rows").unwrap();
+        let place = second.place("table");
+        folder.write(&place, b"rows").unwrap();
         first.remove(&folder).unwrap();
-        assert!(folder.exists(&second.place("table")).unwrap());
+        assert!(folder.exists(&place).unwrap());
     }
 }
