@@ -220,21 +220,38 @@ impl Samples<'_> {
     }
 }
 
-/// The only recording that has an instance of that number.
+/// The only recording that has an instance of that number. Of one recording, [`parts`] sees whether it has.
 fn recording_of(session: &Session, asked: &Asked, instance: i64, recordings: &[String]) -> Result<String> {
-    let params = [("entity", Param::Text(asked.entity.clone())), ("instance", Param::Int(instance))];
+    let all = session.database().recordings()?;
+    match (recordings, all) {
+        ([name], _) => return Ok(name.clone()),
+        ([], [only]) => return Ok(only.name.clone()),
+        _ => {}
+    }
+    let names = with_instance(session, &asked.entity, instance, recordings)?;
+    match names.as_slice() {
+        [name] => Ok(name.clone()),
+        [] => Err(no_instance(session, &asked.entity, instance)?),
+        _ => Err(Error::usage(format!("several recordings have an instance {instance} of {}", asked.entity))
+            .hint("--recording NAME chooses one")),
+    }
+}
+
+/// The recordings that have an instance of that number, two at most.
+fn with_instance(
+    session: &Session,
+    entity: &str,
+    instance: i64,
+    recordings: &[String],
+) -> Result<Vec<String>> {
+    let params = [("entity", Param::Text(entity.to_owned())), ("instance", Param::Int(instance))];
     let of = format!("FROM process_instance WHERE process = $entity{}", among(recordings));
     let found = rows(session, &format!("SELECT recording {of} AND instance = $instance LIMIT 2"), &params)?;
     let mut names = Vec::new();
     for batch in &found {
         names.extend(columns::<Texts>(batch)?.iter().flatten().map(str::to_owned));
     }
-    match names.as_slice() {
-        [name] => Ok(name.clone()),
-        [] => Err(no_instance(session, asked, instance)?),
-        _ => Err(Error::usage(format!("several recordings have an instance {instance} of {}", asked.entity))
-            .hint("--recording NAME chooses one")),
-    }
+    Ok(names)
 }
 
 /// A condition for these recordings, in SQL; none for all.
@@ -262,11 +279,11 @@ fn unknown(session: &Session, entity: &str) -> Result<Option<Error>> {
     ))
 }
 
-fn no_instance(session: &Session, asked: &Asked, instance: i64) -> Result<Error> {
-    if let Some(error) = unknown(session, &asked.entity)? {
+fn no_instance(session: &Session, entity: &str, instance: i64) -> Result<Error> {
+    if let Some(error) = unknown(session, entity)? {
         return Ok(error);
     }
-    let params = [("entity", Param::Text(asked.entity.clone())), ("instance", Param::Int(instance))];
+    let params = [("entity", Param::Text(entity.to_owned())), ("instance", Param::Int(instance))];
     let word = Action::MtaLimitExceeded.as_str();
     let lost = format!(
         "SELECT count(*) FROM btf_event WHERE target = $entity AND target_instance = $instance \
@@ -276,12 +293,11 @@ fn no_instance(session: &Session, asked: &Asked, instance: i64) -> Result<Error>
     let lost = lost.first().map_or(Ok(0), |batch| columns::<Integers>(batch).map(|count| count.value(0)))?;
     if lost > 0 {
         return Ok(Error::usage(format!(
-            "instance {instance} of {} was never made: its activation was lost, as too many were waiting",
-            asked.entity
+            "instance {instance} of {entity} was never made: its activation was lost, as too many were waiting"
         ))
         .hint(format!("lost activations are events '{word}' of table btf_event")));
     }
-    Ok(Error::usage(format!("{} has no instance {instance}", asked.entity))
+    Ok(Error::usage(format!("{entity} has no instance {instance}"))
         .hint("instances are counted from 0; table process_instance has them"))
 }
 
@@ -294,7 +310,7 @@ fn no_instances(metric: &Metric) -> Error {
 /// columns hold times.
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Usage`] when the instance is not complete; those of a query.
+/// [`crate::error::ErrorKind::Usage`] when there is no such instance, or it is not complete; those of a query.
 pub fn parts(session: &Session, chosen: &Chosen) -> Result<(Vec<RecordBatch>, Vec<bool>)> {
     let params = [
         ("recording", Param::Text(chosen.recording.clone())),
@@ -310,6 +326,10 @@ pub fn parts(session: &Session, chosen: &Chosen) -> Result<(Vec<RecordBatch>, Ve
     let parts = some(parts)?;
     if !parts.is_empty() {
         return Ok((parts, times));
+    }
+    let recording = std::slice::from_ref(&chosen.recording);
+    if with_instance(session, &chosen.process, chosen.instance, recording)?.is_empty() {
+        return Err(no_instance(session, &chosen.process, chosen.instance)?);
     }
     Err(Error::usage(format!("instance {} of {} is not complete", chosen.instance, chosen.process))
         .hint("the recording, or a gap of it, cuts its response off: nobody knows how long that was"))

@@ -28,8 +28,15 @@ pub(super) async fn parts(
     instance: (&str, i64),
     rows: PartRows,
 ) -> Result<Vec<RecordBatch>> {
-    let Some((begin, end)) = span(state, recording, &[instance], true).await? else { return Ok(Vec::new()) };
+    let Some((begin, end)) = span(state, recording, &[instance], " AND complete").await? else {
+        return Ok(Vec::new());
+    };
     let second = second(database);
+    // Most holders have begun not long before. Files are sorted by that time, so that these are found at once.
+    let lately = begin.saturating_sub(second).max(-i64::MAX);
+    let lately = format!(
+        " AND (activate_at BETWEEN {lately} AND {end} OR activate_at IS NULL AND start_at BETWEEN {lately} AND {end})"
+    );
     let (triggers, mut since) = (begin.saturating_sub(second), begin);
     // How far is looked back for a holder next: most locks are not held for long.
     let mut back =
@@ -47,7 +54,10 @@ pub(super) async fn parts(
             Holders::Some(holders) => {
                 let holders: Vec<_> =
                     holders.iter().map(|(name, instance)| (name.as_str(), *instance)).collect();
-                let begun = span(state, recording, &holders, false).await?;
+                let begun = match span(state, recording, &holders, &lately).await? {
+                    Some(begun) => Some(begun),
+                    None => span(state, recording, &holders, "").await?,
+                };
                 begun.map_or(i64::MIN, |(begin, _)| begin.min(since))
             }
             Holders::Unknown => back.find(|at| *at < since).unwrap_or(i64::MIN),
@@ -102,12 +112,12 @@ fn holders(explained: &[Explained], feed: &Feed) -> Holders {
 }
 
 /// From the first begin of some instances to their last end. `None` if one is missing, or its begin is not
-/// known; with `complete`, also if one is cut off.
+/// known, or it does not fulfil a condition `and`.
 async fn span(
     state: &SessionState,
     recording: &str,
     instances: &[(&str, i64)],
-    complete: bool,
+    and: &str,
 ) -> Result<Option<(i64, i64)>> {
     let quoted = |text: &str| text.replace('\'', "''");
     let mut which = String::new();
@@ -116,10 +126,9 @@ async fn span(
         // Writing to a text does not fail.
         let _ = write!(which, "{or}process = '{}' AND instance = {instance}", quoted(process));
     }
-    let complete = if complete { " AND complete" } else { "" };
     let statement = format!(
         "SELECT coalesce(activate_at, start_at) AS begin_at, terminate_at AS end_at FROM process_instance \
-         WHERE recording = '{}' AND ({which}){complete}",
+         WHERE recording = '{}' AND ({which}){and}",
         quoted(recording)
     );
     let (mut known, mut whole) = (0, None::<(i64, i64)>);
