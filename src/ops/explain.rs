@@ -310,7 +310,8 @@ fn no_instances(metric: &Metric) -> Error {
 /// columns hold times.
 ///
 /// # Errors
-/// [`crate::error::ErrorKind::Usage`] when there is no such instance, or it is not complete; those of a query.
+/// [`crate::error::ErrorKind::Usage`] when there is no such instance, or it is not complete; those of a
+/// query.
 pub fn parts(session: &Session, chosen: &Chosen) -> Result<(Vec<RecordBatch>, Vec<bool>)> {
     let params = [
         ("recording", Param::Text(chosen.recording.clone())),

@@ -32,7 +32,7 @@ pub(super) async fn parts(
         return Ok(Vec::new());
     };
     let second = second(database);
-    // Most holders have begun not long before. Files are sorted by that time, so that these are found at once.
+    // Most holders have begun not long before. Files are sorted by that time: these are found at once.
     let lately = begin.saturating_sub(second).max(-i64::MAX);
     let lately = format!(
         " AND (activate_at BETWEEN {lately} AND {end} OR activate_at IS NULL AND start_at BETWEEN {lately} AND {end})"
