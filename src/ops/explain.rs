@@ -336,6 +336,42 @@ pub fn parts(session: &Session, chosen: &Chosen) -> Result<(Vec<RecordBatch>, Ve
         .hint("the recording, or a gap of it, cuts its response off: nobody knows how long that was"))
 }
 
+/// An activation that was lost because too many were waiting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    /// When, in ticks.
+    pub at: i64,
+    /// The stimulus or process that activated, as far as the trace says it.
+    pub by: Option<String>,
+}
+
+/// The activations of the process that were lost between two times, in order.
+///
+/// # Errors
+/// Those of a query.
+pub fn lost_activations(session: &Session, chosen: &Chosen, (begin, end): (i64, i64)) -> Result<Vec<Lost>> {
+    let params = [
+        ("recording", Param::Text(chosen.recording.clone())),
+        ("process", Param::Text(chosen.process.clone())),
+        ("begin", Param::Int(begin)),
+        ("end", Param::Int(end)),
+    ];
+    let statement = format!(
+        "SELECT time, source FROM btf_event WHERE recording = $recording AND target = $process \
+         AND is_action(action, '{}') AND time BETWEEN $begin AND $end ORDER BY time, seq",
+        Action::MtaLimitExceeded.as_str()
+    );
+    let mut lost = Vec::new();
+    for batch in rows(session, &statement, &params)? {
+        let (times, sources) = columns::<(Integers, Texts)>(&batch)?;
+        lost.extend(
+            (0..batch.num_rows())
+                .map(|row| Lost { at: times.value(row), by: sources.get(row).map(str::to_owned) }),
+        );
+    }
+    Ok(lost)
+}
+
 /// What makes the slow responses of an entity slow, the greatest difference first: rows of view `slow_part`.
 ///
 /// # Errors

@@ -127,8 +127,10 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     });
     let window = in_words((from, to), context.span, scale);
     let sentence = request.path.as_ref().map(|path| path.sentence.as_str()).filter(|words| !words.is_empty());
+    // The window is wider than the response.
+    let drawn = if request.path.is_some() { "Drawn: " } else { "" };
     let sentence = sentence.map(|words| format!("{words} ")).unwrap_or_default();
-    let description = format!("{sentence}{window}: {}", counted(&rows));
+    let description = format!("{sentence}{drawn}{window}: {}", counted(&rows));
     Ok(Picture {
         title,
         description,
@@ -331,7 +333,7 @@ fn explain(context: &Context<'_>, show: &Show, rows: &[Row], notes: &mut Vec<Str
     };
     if let (runs @ 1.., parts) = merged(true) {
         notes.push(format!(
-            "{parts} parts of the response are shorter than two pixels and drawn as {runs}: each is what most of its time is."
+            "{parts} parts of the response, each shorter than two pixels, are drawn as {runs}, as what most of their time is."
         ));
     }
     if let (runs @ 1.., stretches) = merged(false) {

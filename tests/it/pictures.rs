@@ -106,7 +106,11 @@ fn the_parts_of_a_response_are_those_of_explain() {
     let delayed: i64 = expected.iter().filter(|part| part.0 == "delayed").map(|part| part.2 - part.1).sum();
     assert_eq!(bands, delayed, "T_3 and T_5 delay it");
     let run = bench.ok(&["plot", "engine.db", "--explain", "ResponseTime:T_4", "-o", "why.svg"]);
-    assert!(run.stderr.starts_with("T_4[5] took 3.43694 ms: --from "), "{}", run.stderr);
+    assert!(
+        run.stderr.starts_with("T_4[5] took 3.43694 ms, from 87.228185 ms to 90.66513 ms: --from "),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
@@ -190,7 +194,7 @@ fn a_response_as_long_as_the_recording_is_a_small_picture() {
     assert!(found.contains(&"isr:ISR_59".to_owned()) && !found.contains(&"isr:ISR_0".to_owned()));
     for words in [
         "30 more that parts of the response name have no row",
-        "parts of the response are shorter",
+        "parts of the response, each shorter than two pixels, are drawn as",
         "causes more",
     ] {
         assert!(svg.contains(words), "{words}");

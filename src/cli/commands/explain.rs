@@ -7,7 +7,7 @@ use super::super::ui::Ui;
 use super::{explanation, output, query};
 use crate::engine::{Session, queries_with_folders};
 use crate::error::Result;
-use crate::ops::explain::{Asked, find, parts, slow_parts};
+use crate::ops::explain::{Asked, find, lost_activations, parts, slow_parts};
 use crate::ops::findings::doubts;
 use crate::render::InUnit;
 use crate::store::{Database, Location};
@@ -84,7 +84,11 @@ pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> Result<u8> {
         args.output.format == Format::Auto && args.output.output.is_none() && args.unit.unit.is_none();
     if is_text {
         let scale = session.database().time_scale();
-        output::print(&explanation::text(&chosen, &rows, scale)?)?;
+        let lost = match explanation::span(&rows)? {
+            Some(span) => lost_activations(&session, &chosen, span)?,
+            None => Vec::new(),
+        };
+        output::print(&explanation::text(&chosen, &rows, &lost, scale)?)?;
         return Ok(0);
     }
     let schema = first.schema();

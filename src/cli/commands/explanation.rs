@@ -1,7 +1,7 @@
 //! The parts of a response as text that reads like sentences. Not how they are found (see `ops::explain`).
 
 use crate::error::Result;
-use crate::ops::explain::{Chosen, Parts, named, ranked};
+use crate::ops::explain::{Chosen, Lost, Parts, named, ranked};
 use crate::picture::{State, exact};
 use crate::time::{TimeScale, format_duration};
 use arrow::array::RecordBatch;
@@ -23,8 +23,16 @@ struct Line {
     state: State,
 }
 
-/// The rows of view `response_part` of one response, in order.
-pub(super) fn text(chosen: &Chosen, rows: &[RecordBatch], scale: TimeScale) -> Result<String> {
+/// The first begin and the last end of rows of view `response_part`; `None` if there are none.
+pub(super) fn span(rows: &[RecordBatch]) -> Result<Option<(i64, i64)>> {
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(None) };
+    let Some(row) = last.num_rows().checked_sub(1) else { return Ok(None) };
+    Ok(Some((Parts::of(first)?.span(0).0, Parts::of(last)?.span(row).1)))
+}
+
+/// The rows of view `response_part` of one response, in order, and the activations of its process that were
+/// lost meanwhile.
+pub(super) fn text(chosen: &Chosen, rows: &[RecordBatch], lost: &[Lost], scale: TimeScale) -> Result<String> {
     let mut lines = Vec::new();
     let (mut activated_by, mut unexplained) = (None, 0_u64);
     for batch in rows {
@@ -58,6 +66,18 @@ pub(super) fn text(chosen: &Chosen, rows: &[RecordBatch], scale: TimeScale) -> R
     if let Some(sample) = &chosen.sample {
         let _ = writeln!(out, "{}", ranked(sample, scale));
     }
+    if let Some(first) = lost.first() {
+        let after = format_duration(first.at.saturating_sub(begin), scale);
+        let by = first.by.as_ref().map(|by| format!(", by {by}")).unwrap_or_default();
+        let _ = match lost.len() {
+            1 => writeln!(out, "Meanwhile an activation of {} was lost: after {after}{by}.", chosen.process),
+            n => writeln!(
+                out,
+                "Meanwhile {n} activations of {} were lost: the first after {after}{by}.",
+                chosen.process
+            ),
+        };
+    }
     let is_other = chosen.sample.as_ref().is_some_and(|sample| sample.metric != RESPONSE);
     let _ = match is_other {
         // What is made of parts is not what the metric measures.
@@ -70,8 +90,8 @@ pub(super) fn text(chosen: &Chosen, rows: &[RecordBatch], scale: TimeScale) -> R
         let parts = if unexplained == 1 { "part" } else { "parts" };
         let _ = writeln!(
             out,
-            "\nFor {unexplained} {parts} nothing known says why another one had the core; priorities and resources are read \
-             from OIL and ORTI files."
+            "\nFor {unexplained} {parts} nothing known says why another one had the core; fixed priorities and resources are \
+             read from OIL files, and from ORTI files as far as those say them."
         );
     }
     Ok(out)

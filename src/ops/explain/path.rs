@@ -3,6 +3,7 @@
 use super::{Asked, Parts, find, named, parts, ranked};
 use crate::engine::Session;
 use crate::error::Result;
+use crate::picture::exact;
 use crate::plot::{PathCause, PathPart, ResponsePath};
 use crate::time::{TimeScale, format_duration};
 use arrow::array::RecordBatch;
@@ -46,8 +47,14 @@ fn of_rows(rows: &[RecordBatch], process: &str, instance: i64, scale: TimeScale)
             path.parts.push(PathPart { begin, end, cause });
         }
     }
-    let length = path.span().map_or(0, |(begin, end)| end.saturating_sub(begin));
-    path.label = format!("{} took {}", named(process, Some(instance)), format_duration(length, scale));
+    let (begin, end) = path.span().unwrap_or_default();
+    path.label = format!(
+        "{} took {}, from {} to {}",
+        named(process, Some(instance)),
+        format_duration(end.saturating_sub(begin), scale),
+        exact(begin, scale),
+        exact(end, scale)
+    );
     Ok(path)
 }
 

@@ -153,6 +153,8 @@ pub(super) struct LegendEntries {
     pub marks: Vec<MarkKind>,
     merged: bool,
     links: Vec<LinkKind>,
+    /// Bands of a response are drawn, the first for this.
+    band: Option<State>,
 }
 
 impl LegendEntries {
@@ -178,7 +180,8 @@ impl LegendEntries {
         let mut links: Vec<LinkKind> = picture.links.iter().map(|link| link.kind).collect();
         links.sort_unstable();
         links.dedup();
-        Self { states, marks, merged, links }
+        let band = picture.response.as_ref().and_then(|response| response.bands.first());
+        Self { states, marks, merged, links, band: band.map(|band| band.state) }
     }
 }
 
@@ -225,6 +228,17 @@ pub(super) fn legend(occurring: &LegendEntries, (left, right): (i64, i64), y: i6
             kind.as_str().to_owned(),
             Box::new(move |sheet, x, y| {
                 sheet.path("l", &format!("M{} {}v-12", px(x + swatch / 2), px(y)), "");
+            }),
+        ));
+    }
+    if let Some(state) = occurring.band {
+        let style_of = style::style_of(state);
+        items.push((
+            "delays the response".to_owned(),
+            Box::new(move |sheet, x, y| {
+                let more = format!(" fill='{}' opacity='.45'", style_of.fill);
+                sheet.rect("h", [x, y - 12 * PX, swatch, 12 * PX], &more, "");
+                sheet.rect("h", [x, y - 3 * PX, swatch, 3 * PX], &format!(" fill='{}'", style_of.edge), "");
             }),
         ));
     }
