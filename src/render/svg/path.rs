@@ -13,8 +13,11 @@ use crate::picture::{Cause, Picture, Row, Run, State, length};
 const LISTED: usize = 12;
 /// With more bands than this, those of a row are one path.
 const MAX_INDIVIDUAL: usize = 1000;
-/// Above the table of causes.
-const HEADING: &str = "What the response is made of; a number stands in a part without room for its words";
+/// Above the table of causes: the first of these that fits.
+const HEADINGS: [&str; 2] = [
+    "What the response is made of; a number stands in a part without room for its words",
+    "What the response is made of",
+];
 /// Space between two columns of the table.
 const SPACE: i64 = 12 * PX;
 
@@ -102,7 +105,10 @@ pub(super) fn causes(picture: &Picture, (left, right): (i64, i64), mut y: i64, s
         .collect();
     sheet.open("causes", "");
     y += 18 * PX;
-    sheet.words("", (left, y - 3 * PX), LABEL, "", HEADING);
+    let fits = |words: &&str| text::width(words, LABEL) <= right - left;
+    if let Some(words) = HEADINGS.into_iter().find(fits).or(HEADINGS.last().copied()) {
+        sheet.words("", (left, y - 3 * PX), LABEL, "", words);
+    }
     for (number, (cause, cells)) in (1..).zip(response.causes.iter().zip(&cells)) {
         y += 17 * PX;
         let (state, word) = (style::style_of(cause.state), cause.state.as_str());
