@@ -107,8 +107,7 @@ impl Draft {
         let cores = options.cores.unwrap_or(drawn).max(1);
         features.across_cores &= cores > 1;
         let os = os(&mut numbers, features.overheads);
-        let drawn = numbers.between(50, 100) * MS;
-        let duration = options.duration.unwrap_or(drawn).max(1);
+        let duration = numbers.between(50, 100) * MS;
         let model = Model {
             seed,
             cores: (0..cores).map(|core| Core { name: format!("Core_{core}") }).collect(),

@@ -164,5 +164,7 @@ pub fn model(seed: u64, options: &Options) -> Model {
     draft.add_stimuli();
     draft.add_bodies();
     draft.fit_load();
+    // The model does not follow from how long it runs.
+    draft.model.duration = options.duration.unwrap_or(draft.model.duration).max(1);
     draft.model
 }

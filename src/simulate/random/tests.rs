@@ -35,6 +35,16 @@ fn a_seed_is_the_same_model_on_every_machine() {
 }
 
 #[test]
+fn a_model_that_runs_longer_is_the_same_one() {
+    for seed in 0..50 {
+        let longer = model(seed, &Options { duration: Some(2_000_000_000), ..Options::default() });
+        let own = model(seed, &Options::default());
+        assert_eq!(longer.duration, 2_000_000_000);
+        assert_eq!(Model { duration: own.duration, ..longer }.to_toml(), own.to_toml());
+    }
+}
+
+#[test]
 fn models_are_valid_and_hold_the_rules() {
     for model in models(500) {
         let log = model.check().unwrap_or_else(|error| panic!("{}: {error:?}", model.name));

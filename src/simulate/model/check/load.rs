@@ -171,6 +171,8 @@ impl Checks<'_> {
                     one.goes_on += probability * way.goes_on;
                 }
             }
+            // How often it goes round is up to who sets the events.
+            Step::Repeat { steps, .. } if waits(steps) => return self.average(steps, runnables),
             Step::Repeat { times, steps } => {
                 let round = self.average(steps, runnables);
                 one.goes_on = libm::pow(round.goes_on, f64::from(*times));
@@ -203,6 +205,12 @@ impl Checks<'_> {
         }
         average
     }
+}
+
+/// Whether steps wait for events; runnables cannot.
+fn waits(steps: &[Step]) -> bool {
+    let waits = |step: &Step| matches!(step, Step::WaitEvent { .. }) || step.inside().into_iter().any(waits);
+    steps.iter().any(waits)
 }
 
 /// How often an ISR is requested in the long run, per ns.

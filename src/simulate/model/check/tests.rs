@@ -309,6 +309,14 @@ fn what_is_strange_is_a_warning() {
     assert!(found[2].2.contains("core 'C_0' take 101.0 % of its time"), "{}", found[2].2);
 }
 
+/// A task that waits in its loop goes round as often as its events are set, not a million times at once.
+#[test]
+fn rounds_that_wait_for_events_are_no_load() {
+    let steps = "{ repeat = 1000000, steps = [{ wait_event = \"E_2\" }, { execute = \"1ms\" }] }";
+    let lines = format!("events = [\"E_2\"]\nsteps = [{steps}, {{ execute = \"1ms\" }}]\n");
+    assert_eq!(warnings(&lines), []);
+}
+
 #[test]
 fn turns_and_observed_times_count_with_their_share() {
     // (3 × 6 + 2) / 4 + (8 + 3 × 4) / 4 = 5 + 5 ms of 10 ms: exactly full.
