@@ -104,7 +104,7 @@ impl TraceFormat for Ctf {
             traces_of_folders.insert(folder_of(&input.name).to_owned(), metadata);
             streams.push(Stream { input, reader: Box::new(MetadataReader { lines }) });
         }
-        let profiles = profiles(traces_of_folders.values());
+        let profiles = profiles(&traces_of_folders);
         let setup = (!profiles.is_empty()).then(|| setup(&profiles, settings));
         let common = common_folder(&traces_of_folders);
         let is_alone = traces_of_folders.len() == 1;
@@ -128,9 +128,9 @@ impl TraceFormat for Ctf {
 }
 
 /// The names of the profiles whose events these traces declare.
-fn profiles<'a>(traces: impl Iterator<Item = &'a Metadata> + Clone) -> Vec<&'static str> {
-    let declared = |event: &&str| traces.clone().any(|metadata| metadata.declares(event));
-    let fits = |known: &&&ProfileFile| known.known_by.iter().any(|event| declared(&event));
+fn profiles(traces: &BTreeMap<String, Metadata>) -> Vec<&'static str> {
+    let is_declared = |event: &&str| traces.values().any(|metadata| metadata.declares(event));
+    let fits = |known: &&&ProfileFile| known.known_by.iter().any(&is_declared);
     INFO.profiles.iter().filter(fits).map(|known| known.name).collect()
 }
 
