@@ -64,7 +64,9 @@ step_test() {
     tool cargo-nextest '^0.9'
     # Words of Grasp traces are compared with Tcl itself, and scripts that are exported are run; without it, tests say so.
     debian 'command -v tclsh' tcl
-    cargo nextest run --locked --no-fail-fast
+    # Random tests draw the same at each run, so that what fails is a fault of the commit and fails again. Other seeds
+    # look for what no one has seen: PROPTEST_RNG_SEED=2 tests/run.sh test
+    PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1} cargo nextest run --locked --no-fail-fast
 }
 
 step_doctest() {
