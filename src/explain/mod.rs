@@ -20,6 +20,7 @@
 
 mod asks;
 mod cores;
+mod explanations;
 mod holders;
 mod locks;
 mod open;
@@ -34,6 +35,7 @@ mod waits;
 mod tests;
 
 use cores::{Does, Gaps, Held, Occupant, Span, Timeline};
+pub use explanations::Explanations;
 use locks::Locks;
 use open::Open;
 use processes::{Process as ProcessRecord, Role};
@@ -70,7 +72,7 @@ pub struct Explainer {
     drop_at: u64,
     often: u64,
     patience: u64,
-    explained: Vec<Explained>,
+    explained: Explanations,
 }
 
 impl Explainer {
@@ -95,7 +97,7 @@ impl Explainer {
             drop_at: OFTEN,
             often: OFTEN,
             patience: PATIENCE,
-            explained: Vec::new(),
+            explained: Explanations::default(),
         }
     }
 
@@ -159,7 +161,7 @@ impl Explainer {
 
     /// An event happens.
     pub fn happened(&mut self, event: Happened) {
-        let Happened { time, source, said, object, owner, target } = event;
+        let Happened { time, source, said, object, owner, target, triggered_by } = event;
         self.comes(time);
         let actor = match source {
             Some(Source::Process(actor)) => Some(actor),
@@ -168,7 +170,9 @@ impl Explainer {
         if said == Said::Activate {
             let place = target.and_then(|target| self.place(target, time));
             if let Some(open) = place.and_then(|place| self.open.get_mut(place)) {
-                open.activated_by = open.activated_by.or(source);
+                if open.activated_by.is_none() {
+                    (open.activated_by, open.triggered_by) = (source, triggered_by);
+                }
             }
             return;
         }
@@ -223,12 +227,12 @@ impl Explainer {
 
     /// The explanations that are final, in the order in which they became so: nearly always that of the
     /// terminations.
-    pub fn take(&mut self) -> Vec<Explained> {
+    pub fn take(&mut self) -> Explanations {
         std::mem::take(&mut self.explained)
     }
 
     /// Nothing comes any more: the rest. Instances that did not end are not explained.
-    pub fn finish(&mut self) -> Vec<Explained> {
+    pub fn finish(&mut self) -> Explanations {
         let mut rest: Vec<Held> = std::mem::take(&mut self.held).into_iter().map(|(_, held)| held).collect();
         rest.sort_by_key(|held| {
             self.open.get(held.slot).map(|open| (open.ended.map(|(_, end)| end), open.actor))
@@ -339,7 +343,7 @@ impl Explainer {
 
     fn is_explained(&mut self, place: usize) {
         if let Some(open) = self.open.get_mut(place) {
-            self.explained.push(open.explained());
+            open.explained(&mut self.explained);
             open.generation += 1;
             self.free.push(place);
         }

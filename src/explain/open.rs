@@ -1,5 +1,6 @@
 //! One wanted instance from its activation until it is explained. Not how its spans are cut (see `split`).
 
+use super::explanations::Explanations;
 use super::runnables::Nest;
 use super::split::{Cutter, Known, Need, Own, add, unknown};
 use super::types::{Actor, Core, Explained, Part, RunnableSpan, Source, State, StateSpan};
@@ -17,6 +18,7 @@ pub(super) struct Open {
     /// Counts the instances that had this place.
     pub generation: u64,
     pub activated_by: Option<Source>,
+    pub triggered_by: Option<Actor>,
     pub waits: Waits,
     /// Activation and termination.
     pub ended: Option<(i64, i64)>,
@@ -36,6 +38,7 @@ impl Open {
             actor,
             generation: 0,
             activated_by: None,
+            triggered_by: None,
             waits: Waits::default(),
             ended: None,
             since,
@@ -49,7 +52,8 @@ impl Open {
 
     /// The place of an instance that is explained goes to another one.
     pub fn begin(&mut self, actor: Actor, since: i64) {
-        (self.actor, self.since, self.activated_by, self.ended) = (actor, since, None, None);
+        (self.actor, self.since, self.ended) = (actor, since, None);
+        (self.activated_by, self.triggered_by) = (None, None);
         (self.last_core, self.limit) = (None, MOST);
         self.waits.clear();
         self.runnables.clear();
@@ -130,16 +134,17 @@ impl Open {
         done
     }
 
-    /// All spans are cut: the parts of the response, without hole.
-    pub fn explained(&mut self) -> Explained {
+    /// All spans are cut: adds the response with its parts, without hole.
+    pub fn explained(&mut self, all: &mut Explanations) {
         let (begin, end) = self.ended.unwrap_or((self.since, self.since));
-        let mut parts = std::mem::take(&mut self.parts);
-        let is_whole = parts.first().is_some_and(|first| first.begin == begin)
-            && parts.last().is_some_and(|last| last.end == end);
+        let is_whole = self.parts.first().is_some_and(|first| first.begin == begin)
+            && self.parts.last().is_some_and(|last| last.end == end);
         if !is_whole {
-            parts = within(&parts, begin, end);
+            self.parts = within(&self.parts, begin, end);
         }
-        Explained { actor: self.actor, begin, end, activated_by: self.activated_by, parts }
+        let (activated_by, triggered_by) = (self.activated_by, self.triggered_by);
+        all.push(Explained { actor: self.actor, begin, end, activated_by, triggered_by, parts: &self.parts });
+        self.parts.clear();
     }
 }
 

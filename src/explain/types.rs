@@ -125,6 +125,8 @@ pub struct Happened {
     pub owner: Option<Process>,
     /// The instance that is activated ([`Said::Activate`] only).
     pub target: Option<Actor>,
+    /// Who triggered the stimulus that activates it ([`Said::Activate`] only).
+    pub triggered_by: Option<Actor>,
 }
 
 /// What an instance does in a part of its response.
@@ -198,8 +200,8 @@ pub struct Part {
 }
 
 /// The response of an instance, cut into parts that follow each other from `begin` to `end`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Explained {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Explained<'a> {
     /// The instance.
     pub actor: Actor,
     /// Its activation, or its start if the trace tells no activations of it, in ticks.
@@ -208,6 +210,8 @@ pub struct Explained {
     pub end: i64,
     /// Who activated it.
     pub activated_by: Option<Source>,
+    /// Who triggered the stimulus that activated it.
+    pub triggered_by: Option<Actor>,
     /// The parts; no hole, no overlap, none of length 0, no equal neighbours.
-    pub parts: Vec<Part>,
+    pub parts: &'a [Part],
 }

@@ -90,7 +90,7 @@ impl Recording {
     }
 
     /// How many bytes its files have.
-    #[cfg(feature = "cluster")]
+    #[cfg(feature = "engine")]
     pub(crate) fn bytes(&self) -> u64 {
         self.files.iter().map(|f| f.bytes).chain(self.blobs.iter().map(|b| b.bytes)).sum()
     }

@@ -2,7 +2,7 @@
 
 use super::naive::Naive;
 use super::schedule::{Dice, System};
-use crate::explain::{Actor, Explained, Explainer, Part};
+use crate::explain::{Actor, Explainer, Explanations, Part};
 use std::collections::{HashMap, HashSet};
 
 #[derive(Clone, Copy)]
@@ -14,7 +14,7 @@ enum Input {
 }
 
 /// Feeds a system in order; what is dropped is dropped often.
-pub fn explained(system: &System, seed: u64) -> Vec<Explained> {
+pub fn explained(system: &System, seed: u64) -> Vec<Explanations> {
     let mut dice = Dice::new(seed ^ 77);
     let wanted: HashSet<Actor> =
         system.insts.iter().filter(|inst| inst.is_wanted).map(|inst| inst.actor).collect();
@@ -55,10 +55,10 @@ pub fn explained(system: &System, seed: u64) -> Vec<Explained> {
             }
         }
         if dice.chance(20) {
-            all.extend(explainer.take());
+            all.push(explainer.take());
         }
     }
-    all.extend(explainer.finish());
+    all.push(explainer.finish());
     all
 }
 
@@ -68,13 +68,14 @@ fn compare(seed: u64, kinds: &mut HashMap<String, usize>) -> usize {
     let naive = Naive::new(&system);
     let all = explained(&system, seed);
     let wanted = system.insts.iter().filter(|inst| inst.is_wanted).count();
-    assert_eq!(all.len(), wanted, "seed {seed}");
+    assert_eq!(all.iter().map(Explanations::len).sum::<usize>(), wanted, "seed {seed}");
     let mut ticks = 0;
-    for one in all {
+    for one in all.iter().flat_map(Explanations::iter) {
         let inst = system.insts.iter().find(|inst| inst.actor == one.actor).unwrap();
         assert_eq!((one.begin, Some(one.end)), (inst.begin as i64, inst.end.map(|end| end as i64)));
         let activation = system.events.iter().find(|(_, event)| event.target == Some(one.actor));
-        assert_eq!(one.activated_by, activation.and_then(|(_, event)| event.source));
+        let by = activation.map(|(_, event)| (event.source, event.triggered_by)).unwrap_or_default();
+        assert_eq!((one.activated_by, one.triggered_by), by);
         let mut now = one.begin;
         for (n, part) in one.parts.iter().enumerate() {
             assert_eq!(part.begin, now, "seed {seed}: {one:?}");

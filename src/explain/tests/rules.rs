@@ -1,7 +1,7 @@
 //! Each rule on a stream of a few spans.
 
 use crate::explain::{
-    Actor, Explained, Explainer, Happened, Kind, Part, ProcessFacts, Reason, RunnableSpan, Said, Source,
+    Actor, Explainer, Explanations, Happened, Kind, Part, ProcessFacts, Reason, RunnableSpan, Said, Source,
     State, StateSpan,
 };
 
@@ -28,7 +28,8 @@ fn state(explainer: &mut Explainer, actor: Actor, core: u32, state: State, begin
 
 fn says(explainer: &mut Explainer, time: i64, source: Source, said: Said, object: u32) {
     let object = Some(object);
-    explainer.happened(Happened { time, source: Some(source), said, object, owner: Some(0), target: None });
+    let (owner, target, triggered_by) = (Some(0), None, None);
+    explainer.happened(Happened { time, source: Some(source), said, object, owner, target, triggered_by });
 }
 
 fn does(explainer: &mut Explainer, time: i64, actor: Actor, said: Said, object: u32) {
@@ -36,9 +37,9 @@ fn does(explainer: &mut Explainer, time: i64, actor: Actor, said: Said, object: 
 }
 
 /// The only explanation, as text.
-fn only(explained: &[Explained]) -> Vec<String> {
-    let [one] = explained else { panic!("one is explained: {explained:?}") };
-    one.parts.iter().map(text).collect()
+fn only(explained: &Explanations) -> Vec<String> {
+    assert_eq!(explained.len(), 1, "{explained:?}");
+    explained.iter().next().unwrap().parts.iter().map(text).collect()
 }
 
 fn text(part: &Part) -> String {
@@ -269,7 +270,7 @@ fn a_holder_that_is_not_known_yet_is_waited_for() {
     state(&mut with, X, 0, State::Polling, 5, 16);
     state(&mut with, X, 0, State::Running, 16, 20);
     with.ended(X, 0, 20);
-    assert!(with.take().is_empty());
+    assert_eq!(with.take().len(), 0);
     state(&mut with, S, 1, State::Running, 0, 40);
     assert_eq!(only(&with.take())[1], "5-16 Lock by 2 object 7 Running");
 }
@@ -330,7 +331,7 @@ fn a_core_that_it_left_is_waited_for_but_not_for_ever() {
             state(&mut with, S, 1, State::Running, time, time + 1);
         }
         if patience > 4 {
-            assert!(with.take().is_empty());
+            assert_eq!(with.take().len(), 0);
             state(&mut with, R, 0, State::Running, 6, 60);
             let found = only(&with.take());
             assert_eq!(found[1..3], ["5-6 Os", "6-9 Behind by 1 HigherPriority"]);
@@ -367,7 +368,7 @@ fn any_input_is_answered() {
     with.ended(X, i64::MIN, i64::MAX);
     let all = with.finish();
     assert_eq!(all.len(), 1);
-    assert!(all[0].parts.is_empty());
+    assert_eq!(all.parts(), 0);
     assert!(all.iter().all(|one| one.parts.iter().all(|part| part.kind != Kind::Executes)));
     assert!(all.iter().all(|one| one.parts.iter().all(|part| part.reason != Some(Reason::Isr))));
 }

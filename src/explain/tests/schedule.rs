@@ -107,6 +107,17 @@ pub struct System {
 
 const LOCKS: usize = 4;
 
+/// An event of which nothing is known yet.
+const NOTHING: Happened = Happened {
+    time: 0,
+    source: None,
+    said: Said::Activate,
+    object: None,
+    owner: None,
+    target: None,
+    triggered_by: None,
+};
+
 impl System {
     pub fn random(seed: u64) -> Self {
         let mut dice = Dice::new(seed);
@@ -226,11 +237,7 @@ impl System {
     pub fn does(&mut self, time: usize, inst: usize, said: Said, object: Object) {
         let core = self.core_of(inst);
         let source = Some(Source::Process(self.insts[inst].actor));
-        self.say(
-            time,
-            core,
-            Happened { time: 0, source, said, object: Some(object), owner: None, target: None },
-        );
+        self.say(time, core, Happened { source, said, object: Some(object), ..NOTHING });
     }
 
     pub fn core_of(&self, inst: usize) -> usize {
@@ -264,21 +271,15 @@ impl System {
             wait: 0,
             stack: vec![],
         });
-        let event = Happened {
-            time: 0,
-            source,
-            said: Said::Activate,
-            object: None,
-            owner: None,
-            target: Some(actor),
-        };
+        // Any instance will do: it goes into the explanation as it comes.
+        let triggered_by = self.dice.chance(50).then_some(Actor { process: 1, instance: time as i64 });
+        let event = Happened { source, said: Said::Activate, target: Some(actor), triggered_by, ..NOTHING };
         self.say(time, core, event);
     }
 
     pub fn set(&mut self, time: usize, core: usize, source: Option<Source>, owner: u32, object: Object) {
         let said = Said::SetEvent;
-        let event =
-            Happened { time: 0, source, said, object: Some(object), owner: Some(owner), target: None };
+        let event = Happened { source, said, object: Some(object), owner: Some(owner), ..NOTHING };
         self.say(time, core, event);
         let proc = &mut self.procs[owner as usize];
         if !proc.set.contains(&object) {

@@ -5,32 +5,19 @@ use std::sync::Arc;
 
 use arrow::array::StringArray;
 
+use super::names::Names;
 use crate::btf::{Action, EntityType};
 use crate::error::Result;
 use crate::explain::{
-    Actor, Explained, Explainer, Happened, ProcessFacts, RunnableSpan, Said, Source, State, StateSpan,
+    Actor, Explainer, Explanations, Happened, ProcessFacts, RunnableSpan, Said, Source, State, StateSpan,
 };
-use crate::names::{IdMap, IdSet, Interner};
+use crate::names::{IdMap, IdSet};
 use crate::schema::{tables, view};
 use crate::store::{Database, read_batches};
 
 const BATCH_ROWS: usize = 16 * 1024;
 
-/// What a row says. Names are numbers of the feed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Row {
-    Event(Event),
-    State {
-        span: StateSpan,
-        is_isr: bool,
-    },
-    Runnable(RunnableSpan),
-    /// It calls the scheduler.
-    Yields(Actor),
-    Ended(Life),
-}
-
-/// A semaphore, an event of the operating system, an activation, or a trigger of a stimulus.
+/// A semaphore, an event of the operating system, an activation, or a trigger of a stimulus. Names are numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Event {
     pub what: What,
@@ -90,20 +77,55 @@ view! {
 
 /// Feeds an explainer with the rows of a recording.
 pub(super) struct Feed {
-    names: Interner,
+    names: Names,
     explainer: Explainer,
-    /// The only instance that is explained, until it has ended: its end is no row.
-    only: Option<Life>,
-    processes: IdMap<u32, ProcessFacts>,
+    processes: Arc<Processes>,
     stimuli: IdSet<u32>,
     /// Who has triggered a stimulus that has activated nobody yet, and when.
     triggers: IdMap<(u32, i64), (Actor, i64)>,
-    /// Who has triggered the stimulus that activated an instance.
-    triggered: IdMap<Actor, Actor>,
+    /// With as many triggers, those that come too late for anything are looked for.
+    most_triggers: usize,
     /// In ticks. What was triggered longer ago has another cause.
     second: i64,
-    is_over: bool,
 }
+
+/// Which names are processes, by number.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Processes(Vec<Option<IsIsr>>);
+
+/// Whether a process is an interrupt service routine.
+type IsIsr = bool;
+
+impl Processes {
+    pub fn is_process(&self, name: u32) -> bool {
+        self.0.get(name as usize).is_some_and(Option::is_some)
+    }
+
+    pub fn is_isr(&self, process: u32) -> bool {
+        self.0.get(process as usize).is_some_and(|known| *known == Some(true))
+    }
+
+    fn add(&mut self, process: u32, is_isr: IsIsr) {
+        let place = process as usize;
+        if self.0.len() <= place {
+            self.0.resize(place + 1, None);
+        }
+        if let Some(known) = self.0.get_mut(place) {
+            *known = Some(is_isr);
+        }
+    }
+}
+
+/// Explanations, and what their numbers mean.
+pub(super) struct Made {
+    pub explanations: Explanations,
+    pub processes: Arc<Processes>,
+    /// By number.
+    pub names: Arc<StringArray>,
+}
+
+/// So many triggers are kept without looking which of them come too late.
+const TRIGGERS: usize = 1 << 12;
 
 /// A second in ticks.
 pub(super) fn second(database: &Database) -> i64 {
@@ -111,40 +133,14 @@ pub(super) fn second(database: &Database) -> i64 {
 }
 
 impl Feed {
-    /// For the responses of a recording that are wanted. `names` are those that `wanted` knows.
-    pub fn of_all(
-        database: &Database,
-        recording: &str,
-        names: Interner,
+    /// For the responses of a recording that are wanted.
+    pub fn of(
+        (database, recording): (&Database, &str),
+        names: Names,
         wanted: impl Fn(Actor) -> bool + Send + 'static,
     ) -> Result<Self> {
-        Self::new(database, recording, names, None, Explainer::new(wanted))
-    }
-
-    /// For one response, `[begin, end)`.
-    pub fn of_one(
-        database: &Database,
-        recording: &str,
-        (process, instance): (&str, i64),
-        (begin, end): (i64, i64),
-    ) -> Result<Self> {
-        let mut names = Interner::default();
-        let only = Actor { process: names.intern(process), instance };
-        let explainer = Explainer::new(move |actor| actor == only);
-        let life = Life { actor: only, begin: Some(begin), end: Some(end), is_complete: true };
-        let mut feed = Self::new(database, recording, names, Some(life), explainer)?;
-        feed.explainer.began(only, begin);
-        Ok(feed)
-    }
-
-    fn new(
-        database: &Database,
-        recording: &str,
-        mut names: Interner,
-        only: Option<Life>,
-        mut explainer: Explainer,
-    ) -> Result<Self> {
-        let (mut processes, mut stimuli) = (IdMap::default(), IdSet::default());
+        let mut explainer = Explainer::new(wanted);
+        let (mut processes, mut stimuli) = (Processes::default(), IdSet::default());
         for file in database.files(tables::ENTITY, Some(recording))? {
             let place = database.place_of(&file);
             for batch in read_batches(&place, tables::ENTITY, Some(Entities::COLUMNS), BATCH_ROWS)? {
@@ -168,7 +164,7 @@ impl Feed {
                     };
                     let process = names.intern(name);
                     explainer.process(process, facts);
-                    processes.insert(process, facts);
+                    processes.add(process, facts.is_isr);
                 }
             }
         }
@@ -183,116 +179,81 @@ impl Feed {
                 }
             }
         }
-        let (triggers, triggered) = Default::default();
-        let (second, is_over) = (second(database), false);
-        Ok(Self { names, explainer, only, processes, stimuli, triggers, triggered, second, is_over })
+        Ok(Self {
+            names,
+            explainer,
+            processes: Arc::new(processes),
+            stimuli,
+            triggers: IdMap::default(),
+            most_triggers: TRIGGERS,
+            second: second(database),
+        })
     }
 
-    /// The next row, and its time: that of an event, or the end of a span.
-    pub fn take_in(&mut self, time: i64, row: Row) {
-        if let Some(life) = self.only.take_if(|life| life.end < Some(time)) {
-            self.ended(life);
-        }
-        match row {
-            Row::Event(event) => self.event(time, event),
-            Row::State { span, is_isr } => {
-                let process = span.actor.process;
-                if let std::collections::hash_map::Entry::Vacant(new) = self.processes.entry(process) {
-                    let facts = ProcessFacts { is_isr, ..ProcessFacts::default() };
-                    self.explainer.process(process, *new.insert(facts));
-                }
-                self.explainer.state(span);
-            }
-            Row::Runnable(span) => self.explainer.runnable(span),
-            Row::Yields(actor) => self.explainer.yields(actor, time),
-            Row::Ended(life) => self.ended(life),
-        }
+    /// An instance is there from then on: needs not be said of one that is activated by an event.
+    pub fn began(&mut self, actor: Actor, begin: i64) {
+        self.explainer.began(actor, begin);
     }
 
-    fn ended(&mut self, life: Life) {
+    /// A span in one state ends.
+    pub fn state(&mut self, span: StateSpan, is_isr: bool) {
+        let process = span.actor.process;
+        if !self.processes.is_process(process) {
+            Arc::make_mut(&mut self.processes).add(process, is_isr);
+            self.explainer.process(process, ProcessFacts { is_isr, ..ProcessFacts::default() });
+        }
+        self.explainer.state(span);
+    }
+
+    /// A span in which a runnable ran ends.
+    pub fn runnable(&mut self, span: RunnableSpan) {
+        self.explainer.runnable(span);
+    }
+
+    /// An instance calls the scheduler.
+    pub fn yields(&mut self, actor: Actor, time: i64) {
+        self.explainer.yields(actor, time);
+    }
+
+    /// An instance ends.
+    pub fn ended(&mut self, life: Life) {
         if let (Some(begin), Some(end)) = (life.begin, life.end) {
             self.explainer.ended(life.actor, begin, end);
         }
     }
 
-    /// Nothing comes any more.
-    pub fn end(&mut self) {
-        self.is_over = true;
-        if let Some(life) = self.only.take() {
-            self.ended(life);
-        }
-    }
-
     /// What was explained since the last time.
-    pub fn take(&mut self) -> Vec<Explained> {
-        if self.is_over { self.explainer.finish() } else { self.explainer.take() }
+    pub fn take(&mut self) -> Made {
+        let explanations = self.explainer.take();
+        self.made(explanations)
     }
 
-    /// Who triggered the stimulus that activated an instance.
-    pub fn triggered_by(&self, actor: Actor) -> Option<Actor> {
-        self.triggered.get(&actor).copied()
+    /// Nothing comes any more: the rest.
+    pub fn finish(&mut self) -> Made {
+        let explanations = self.explainer.finish();
+        self.made(explanations)
     }
 
-    /// These are rows now.
-    pub fn forget(&mut self, explained: &[Explained]) {
-        for one in explained {
-            self.triggered.remove(&one.actor);
-        }
+    fn made(&self, explanations: Explanations) -> Made {
+        Made { explanations, processes: Arc::clone(&self.processes), names: self.names.array() }
     }
 
-    /// The number of a name.
-    pub fn intern(&mut self, name: &str) -> u32 {
-        self.names.intern(name)
-    }
-
-    /// The numbers of all names, for rows that are made elsewhere.
-    pub fn names(&mut self) -> &mut Interner {
-        &mut self.names
-    }
-
-    /// All names, by number.
-    pub fn names_array(&mut self) -> Arc<StringArray> {
-        self.names.array()
-    }
-
-    pub fn name(&self, number: u32) -> &str {
-        self.names.text(number)
-    }
-
-    pub fn is_process(&self, name: u32) -> bool {
-        self.processes.contains_key(&name)
-    }
-
-    pub fn is_isr(&self, process: u32) -> bool {
-        self.processes.get(&process).is_some_and(|facts| facts.is_isr)
-    }
-
-    fn event(&mut self, time: i64, event: Event) {
-        let Event { what, target, instance, source, number, owner } = event;
+    /// An event happens.
+    pub fn event(&mut self, time: i64, event: &Event) {
+        let Event { what, target, instance, source, number, owner } = *event;
         let said = match what {
             What::Said(said) => said,
-            What::Trigger => {
-                if let (Some(stimulus), Some(nth), Some(process), Some(instance)) =
-                    (target, instance, source, number)
-                    && instance >= 0
-                    && self.is_process(process)
-                {
-                    self.triggers.insert((stimulus, nth), (Actor { process, instance }, time));
-                }
-                return;
-            }
+            What::Trigger => return self.trigger(time, event),
         };
         let is_process = said == Said::Activate;
         let target_actor = target.zip(instance).map(|(process, instance)| Actor { process, instance });
-        if let (true, Some(by), Some(actor)) = (is_process, source.zip(number), target_actor)
-            && let Some((trigger, at)) = self.triggers.remove(&by)
-            && time.saturating_sub(at) <= self.second
-        {
-            self.triggered.insert(actor, trigger);
-        }
+        let trigger = source.zip(number).filter(|_| is_process && target_actor.is_some());
+        let trigger = trigger.and_then(|stimulus| self.triggers.remove(&stimulus));
         let source = source.map(|name| match number {
             // Of an alarm that is called like a task, who it was is not known.
-            Some(instance) if instance >= 0 && self.is_process(name) && !self.stimuli.contains(&name) => {
+            Some(instance)
+                if instance >= 0 && self.processes.is_process(name) && !self.stimuli.contains(&name) =>
+            {
                 Source::Process(Actor { process: name, instance })
             }
             _ => Source::Stimulus(name),
@@ -304,7 +265,25 @@ impl Feed {
             object: target.filter(|_| !is_process),
             owner: owner.filter(|_| said == Said::SetEvent),
             target: target_actor.filter(|_| is_process),
+            triggered_by: trigger
+                .filter(|(_, at)| time.saturating_sub(*at) <= self.second)
+                .map(|(actor, _)| actor),
         });
+    }
+
+    /// A process triggers a stimulus.
+    fn trigger(&mut self, time: i64, event: &Event) {
+        let Event { target, instance, source, number, .. } = *event;
+        if let (Some(stimulus), Some(nth), Some(process), Some(instance)) = (target, instance, source, number)
+            && instance >= 0
+            && self.processes.is_process(process)
+        {
+            self.triggers.insert((stimulus, nth), (Actor { process, instance }, time));
+        }
+        if self.triggers.len() > self.most_triggers {
+            self.triggers.retain(|_, (_, at)| time.saturating_sub(*at) <= self.second);
+            self.most_triggers = TRIGGERS.max(2 * self.triggers.len());
+        }
     }
 }
 

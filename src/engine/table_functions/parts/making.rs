@@ -1,17 +1,18 @@
-//! The rows of all responses of a recording, made while it is read. Not how it is read (see `stored`), nor
-//! how a response is cut into parts (see [`crate::explain`]).
+//! The rows of all responses of a recording, made while it is read: a pipeline reads the files, explains, and
+//! makes rows. Not how a response is cut into parts (see [`crate::explain`]).
 
 use arrow::array::RecordBatch;
-use datafusion::common::Result;
-use datafusion::execution::SendableRecordBatchStream;
-use futures::StreamExt;
 
-use super::failed;
-use super::feed::Feed;
+use super::blocks::{Block, each_life};
+use super::feed::{Feed, Made};
+use super::names::Names;
 use super::rows::PartRows;
-use super::stored::{Stored, each_life};
+use super::stored::Stored;
+use crate::engine::failure::failed as from_engine;
+use crate::error::Result;
 use crate::explain::Actor;
-use crate::names::{IdSet, Interner};
+use crate::names::IdSet;
+use crate::pipeline::Pipeline;
 use crate::schema::result::{self, Integers, Texts};
 use crate::store::Database;
 
@@ -27,79 +28,58 @@ pub(super) fn calls_of(recording: &str) -> String {
     )
 }
 
-/// Explains the responses of a recording.
-pub(super) struct Making {
-    feed: Feed,
-    stored: Stored,
-    calls: SendableRecordBatchStream,
-    rows: PartRows,
-    is_over: bool,
+/// Which responses are to be explained, and which columns of their parts.
+pub(super) struct Asked<'a> {
+    pub database: &'a Database,
+    pub recording: &'a str,
+    /// Of one process, or of all.
+    pub process: Option<&'a str>,
+    pub columns: &'a [usize],
 }
 
-impl Making {
-    /// Of all processes, or of one. `calls`: rows of [`calls_of`]; `ahead`: other threads read the files.
-    pub fn new(
-        (database, recording): (&Database, &str),
-        process: Option<&str>,
-        rows: PartRows,
-        calls: SendableRecordBatchStream,
-        ahead: bool,
-    ) -> crate::error::Result<Self> {
-        let mut names = Interner::default();
-        let (mut known, mut incomplete) = (IdSet::default(), IdSet::default());
-        each_life(database, recording, &mut names, |life| {
-            known.insert(life.actor.process);
-            if !life.is_complete {
-                incomplete.insert(life.actor);
-            }
-        })?;
-        let process = process.map(|process| names.intern(process));
-        let wanted = move |actor: Actor| {
-            process.is_none_or(|process| actor.process == process)
-                && known.contains(&actor.process)
-                && !incomplete.contains(&actor)
-        };
-        let feed = Feed::of_all(database, recording, names, wanted)?;
-        let stored = Stored::of(database, recording, ahead)?;
-        Ok(Self { feed, stored, calls, rows, is_over: false })
-    }
-
-    /// The next rows, for [`futures::stream::unfold`]. After an error nothing follows.
-    pub async fn step(mut self) -> Option<(Result<Vec<RecordBatch>>, Self)> {
-        if self.is_over {
-            return None;
+/// Explains the responses of a recording on so many threads. `calls`: rows of [`calls_of`]; `give` takes the
+/// rows of some responses; when it fails, it is over.
+pub(super) fn make(
+    asked: &Asked<'_>,
+    threads: usize,
+    calls: impl Iterator<Item = Result<RecordBatch>> + Send,
+    give: impl Fn(Vec<RecordBatch>) -> Result<()> + Send + Sync,
+) -> Result<()> {
+    let Asked { database, recording, process, columns } = *asked;
+    let names = Names::default();
+    let (mut known, mut incomplete) = (IdSet::default(), IdSet::default());
+    each_life(database, recording, &names, |life| {
+        known.insert(life.actor.process);
+        if !life.is_complete {
+            incomplete.insert(life.actor);
         }
-        let batches = self.more().await;
-        self.is_over |= batches.is_err();
-        Some((batches, self))
-    }
-
-    async fn more(&mut self) -> Result<Vec<RecordBatch>> {
-        for _ in 0..OFTEN {
-            while self.stored.needs_calls() {
-                let calls = self.calls.next().await.transpose()?;
-                let calls = calls.map(|batch| self.calls_in(&batch)).transpose()?;
-                self.stored.calls(calls.map(Vec::into_iter));
-            }
-            match self.stored.next(self.feed.names()).map_err(failed)? {
-                Some((time, row)) => self.feed.take_in(time, row),
-                None => {
-                    self.feed.end();
-                    self.is_over = true;
-                    break;
-                }
-            }
+    })?;
+    let process = process.map(|process| names.intern(process));
+    let wanted = move |actor: Actor| {
+        process.is_none_or(|process| actor.process == process)
+            && known.contains(&actor.process)
+            && !incomplete.contains(&actor)
+    };
+    let mut feed = Feed::of((database, recording), names.clone(), wanted)?;
+    let rows = PartRows::new(recording, columns, &names).map_err(from_engine)?;
+    let calls = calls.map(|batch| calls_in(&batch?, &names));
+    Pipeline::run(threads, |pipeline| {
+        let rows = pipeline
+            .sink(rows, |rows: &mut PartRows, made: Made| give(rows.batches(&made).map_err(from_engine)?));
+        let mut stored = Stored::of(pipeline, (database, recording), calls, &names)?;
+        while stored.feed(&mut feed, OFTEN)? {
+            rows.push(feed.take())?;
         }
-        self.rows.batches(&mut self.feed)
-    }
+        rows.push(feed.finish())?;
+        rows.finish().map(drop)
+    })
+}
 
-    fn calls_in(&mut self, batch: &RecordBatch) -> Result<Vec<(i64, Actor)>> {
-        let ([times, instances], processes) =
-            result::columns::<([Integers; 2], Texts)>(batch).map_err(failed)?;
-        let call = |row| {
-            let process = self.feed.intern(processes.value(row));
-            (times.value(row), Actor { process, instance: instances.value(row) })
-        };
-        Ok((0..batch.num_rows()).map(call).collect())
-    }
+fn calls_in(batch: &RecordBatch, names: &Names) -> Result<Block> {
+    let ([times, instances], processes) = result::columns::<([Integers; 2], Texts)>(batch)?;
+    let call = |row| {
+        let process = names.intern(processes.value(row));
+        (times.value(row), Actor { process, instance: instances.value(row) })
+    };
+    Ok(Block::Calls((0..batch.num_rows()).map(call).collect()))
 }

@@ -1,13 +1,16 @@
-//! The table function `response_parts()`: the parts of responses as rows, a recording at a time. Not how a
-//! response is cut into parts (see [`crate::explain`]).
+//! The table function `response_parts()`: the parts of responses as rows. Not how a response is cut into parts
+//! (see [`crate::explain`]).
 
+mod blocks;
 mod feed;
 mod making;
+mod names;
 mod one;
 mod rows;
 mod stored;
 mod window;
 
+use std::iter;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -20,14 +23,21 @@ use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext
 use datafusion::logical_expr::{Expr, Operator, TableProviderFilterPushDown};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::stream::{RecordBatchReceiverStream, RecordBatchStreamAdapter};
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
-use futures::{StreamExt, stream};
+use futures::{StreamExt, TryStreamExt, stream};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::Sender;
 
-use crate::error::Error;
-use crate::store::Database;
-use making::Making;
-use rows::{PartRows, schema};
+use crate::engine::failure::failed as from_engine;
+use crate::error::{Error, ErrorKind};
+use crate::schema::tables;
+use crate::store::{Database, Recording};
+use making::Asked;
+use rows::schema;
+
+/// So many batches wait for the statement.
+const WAITING: usize = 2;
 
 #[derive(Debug)]
 pub(in crate::engine) struct PartsFunction {
@@ -128,38 +138,67 @@ impl TableProvider for PartsTable {
             return internal_err!("a session without a state");
         };
         let wanted = Wanted::of(filters);
-        let mut parts: Vec<Arc<dyn PartitionStream>> = Vec::new();
         let all: Vec<usize> = (0..self.schema.fields().len()).collect();
         let columns = projection.unwrap_or(&all);
-        for recording in self.database.recordings().map_err(failed)?.iter() {
-            if wanted.recording.as_ref().is_some_and(|name| *name != recording.name) {
-                continue;
-            }
-            let rows = PartRows::new(&recording.name, columns)?;
-            parts.push(match (&wanted.process, wanted.instance) {
-                (Some(process), Some(instance)) => {
-                    let batches =
-                        one::parts(state, &self.database, &recording.name, (process, instance), rows);
-                    Arc::new(Ready { batches: batches.await?, schema: rows::projected(columns)? })
-                }
-                _ => {
-                    let calls = state.create_logical_plan(&making::calls_of(&recording.name)).await?;
-                    let calls = state.create_physical_plan(&calls).await?;
-                    Arc::new(Part {
-                        database: Arc::clone(&self.database),
-                        recording: recording.name.clone(),
-                        process: wanted.process.clone(),
-                        // One partition without a merge: the rows are sorted.
-                        calls: Arc::new(CoalescePartitionsExec::new(calls)),
-                        rows,
-                        schema: rows::projected(columns)?,
-                    })
-                }
-            });
-        }
         let schema = rows::projected(columns)?;
+        let recordings = match &wanted.recording {
+            Some(name) => self.database.recording(name).map_err(failed)?.into_iter().collect(),
+            None => self.database.recordings().map_err(failed)?.to_vec(),
+        };
+        let mut parts: Vec<Arc<dyn PartitionStream>> = Vec::new();
+        if let (Some(process), Some(instance)) = (&wanted.process, wanted.instance) {
+            for recording in &recordings {
+                let instance = (process.as_str(), instance);
+                let batches = one::parts(state, &self.database, &recording.name, instance, columns).await?;
+                parts.push(Arc::new(Ready { batches, schema: Arc::clone(&schema) }));
+            }
+        } else {
+            let partitions = state.config().target_partitions();
+            let shares = shared_out(recordings, partitions);
+            let threads = (partitions / shares.len()).max(1);
+            for some in shares {
+                let mut recordings = Vec::with_capacity(some.len());
+                for recording in some {
+                    recordings.push((recording.name.clone(), calls_of(state, &recording).await?));
+                }
+                parts.push(Arc::new(Part {
+                    database: Arc::clone(&self.database),
+                    recordings: Arc::new(recordings),
+                    process: wanted.process.clone(),
+                    columns: columns.clone(),
+                    threads,
+                    schema: Arc::clone(&schema),
+                }));
+            }
+        }
         Ok(Arc::new(StreamingTableExec::try_new(schema, parts, None, Vec::new(), false, None)?))
     }
+}
+
+/// Shares recordings out, so that each share has about as many bytes: a share is worked on as a whole, so that
+/// the memory does not grow with the number of recordings.
+fn shared_out(mut recordings: Vec<Arc<Recording>>, shares: usize) -> Vec<Vec<Arc<Recording>>> {
+    let mut all: Vec<(u64, Vec<Arc<Recording>>)> = Vec::new();
+    all.resize_with(shares.clamp(1, recordings.len().max(1)), Default::default);
+    recordings.sort_by_key(|recording| std::cmp::Reverse(recording.bytes()));
+    for recording in recordings {
+        if let Some((bytes, share)) = all.iter_mut().min_by_key(|(bytes, _)| *bytes) {
+            *bytes += recording.bytes();
+            share.push(recording);
+        }
+    }
+    all.into_iter().map(|(_, share)| share).collect()
+}
+
+/// The calls of the scheduler in a recording, if it has any.
+async fn calls_of(state: &SessionState, recording: &Recording) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    if !recording.has(tables::OS_CALL) {
+        return Ok(None);
+    }
+    let calls = state.create_logical_plan(&making::calls_of(&recording.name)).await?;
+    let calls = state.create_physical_plan(&calls).await?;
+    // One partition without a merge: the rows are sorted.
+    Ok(Some(Arc::new(CoalescePartitionsExec::new(calls))))
 }
 
 /// The parts of one response, which are known already.
@@ -180,14 +219,16 @@ impl PartitionStream for Ready {
     }
 }
 
-/// The parts of the responses of a recording.
-#[derive(Debug)]
+/// The parts of the responses of some recordings, one recording after the other.
+#[derive(Debug, Clone)]
 struct Part {
     database: Arc<Database>,
-    recording: String,
+    /// Each with its calls of the scheduler.
+    recordings: Arc<Vec<(String, Option<Arc<dyn ExecutionPlan>>)>>,
     process: Option<String>,
-    calls: Arc<dyn ExecutionPlan>,
-    rows: PartRows,
+    columns: Vec<usize>,
+    /// On so many threads.
+    threads: usize,
     schema: SchemaRef,
 }
 
@@ -197,26 +238,33 @@ impl PartitionStream for Part {
     }
 
     fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
-        let begun = || -> Result<_> {
-            let ahead = context.session_config().target_partitions() > 1;
-            let calls = self.calls.execute(0, context)?;
-            let (database, process) = (&self.database, self.process.as_deref());
-            Making::new((database, &self.recording), process, self.rows.clone(), calls, ahead).map_err(failed)
-        };
-        let batches = match begun() {
-            Ok(making) => {
-                let batches = stream::unfold(making, Making::step);
-                batches.map(|batches| stream::iter(flat(batches))).flatten().left_stream()
-            }
-            Err(e) => stream::iter([Err(e)]).right_stream(),
-        };
-        Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), batches))
+        let mut stream = RecordBatchReceiverStream::builder(Arc::clone(&self.schema), WAITING);
+        let (to, part, engine) = (stream.tx(), self.clone(), Handle::current());
+        stream.spawn_blocking(move || {
+            part.recordings.iter().try_for_each(|(recording, calls)| {
+                let asked = Asked {
+                    database: &part.database,
+                    recording,
+                    process: part.process.as_deref(),
+                    columns: &part.columns,
+                };
+                let calls = calls.as_ref().map(|calls| calls.execute(0, Arc::clone(&context))).transpose()?;
+                // What the engine makes of the calls, this thread waits for.
+                let mut calls = calls.map(|calls| calls.map_err(from_engine));
+                let calls = iter::from_fn(|| engine.block_on(calls.as_mut()?.next()));
+                let give = |batches: Vec<RecordBatch>| give(&to, batches);
+                making::make(&asked, part.threads, calls, give).map_err(failed)
+            })
+        });
+        stream.build()
     }
 }
 
-fn flat(batches: Result<Vec<RecordBatch>>) -> Vec<Result<RecordBatch>> {
-    match batches {
-        Ok(batches) => batches.into_iter().map(Ok).collect(),
-        Err(e) => vec![Err(e)],
+/// Gives rows to the statement. Fails if nobody waits for any more.
+fn give(to: &Sender<Result<RecordBatch>>, batches: Vec<RecordBatch>) -> Result<(), Error> {
+    let mut is_there = !to.is_closed();
+    for batch in batches {
+        is_there &= to.blocking_send(Ok(batch)).is_ok();
     }
+    if is_there { Ok(()) } else { Err(Error::new(ErrorKind::Interrupted, "nobody waits for the rows")) }
 }

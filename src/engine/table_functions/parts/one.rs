@@ -10,10 +10,11 @@ use datafusion::execution::SessionState;
 use datafusion::physical_plan::{ExecutionPlan, collect};
 
 use super::failed;
-use super::feed::{Feed, second};
+use super::feed::{Feed, Life, Made, second};
+use super::names::Names;
 use super::rows::PartRows;
 use super::window::{Window, rows_of, take_in};
-use crate::explain::{Actor, Explained, Kind, Reason, Source, State};
+use crate::explain::{Actor, Kind, Reason, Source, State};
 use crate::schema::result::{self, Integers};
 use crate::store::Database;
 
@@ -26,7 +27,7 @@ pub(super) async fn parts(
     database: &Arc<Database>,
     recording: &str,
     instance: (&str, i64),
-    rows: PartRows,
+    columns: &[usize],
 ) -> Result<Vec<RecordBatch>> {
     let Some((begin, end)) = span(state, recording, &[instance], " AND complete").await? else {
         return Ok(Vec::new());
@@ -43,13 +44,21 @@ pub(super) async fn parts(
         [second / 10, second.saturating_mul(10)].map(|back| begin.saturating_sub(back)).into_iter();
     loop {
         let window = Window { triggers, since, from: begin, to: end };
-        let mut feed = Feed::of_one(database, recording, instance, (begin, end)).map_err(failed)?;
+        let names = Names::default();
+        let mut rows = PartRows::new(recording, columns, &names)?;
+        let only = Actor { process: names.intern(instance.0), instance: instance.1 };
+        let wanted = move |actor| actor == only;
+        let mut feed = Feed::of((database, recording), names.clone(), wanted).map_err(failed)?;
+        feed.began(only, begin);
+        let mut life = Some(Life { actor: only, begin: Some(begin), end: Some(end), is_complete: true });
         for batch in run(state, &rows_of(recording, window)).await? {
-            take_in(&mut feed, &batch).map_err(failed)?;
+            take_in(&mut feed, &names, &batch, &mut life).map_err(failed)?;
         }
-        feed.end();
-        let explained = feed.take();
-        let earlier = match holders(&explained, &feed) {
+        if let Some(life) = life {
+            feed.ended(life);
+        }
+        let made = feed.finish();
+        let earlier = match holders(&made, &names) {
             Holders::Some(holders) if holders.is_empty() => since,
             Holders::Some(holders) => {
                 let holders: Vec<_> =
@@ -64,7 +73,7 @@ pub(super) async fn parts(
             Holders::TooMany => i64::MIN,
         };
         if earlier >= since {
-            return rows.of(&explained, &mut feed);
+            return rows.batches(&made);
         }
         since = earlier;
     }
@@ -79,9 +88,9 @@ enum Holders {
     TooMany,
 }
 
-fn holders(explained: &[Explained], feed: &Feed) -> Holders {
+fn holders(made: &Made, names: &Names) -> Holders {
     let mut holders: Vec<Actor> = Vec::new();
-    for part in explained.iter().flat_map(|one| &one.parts) {
+    for part in made.explanations.iter().flat_map(|one| one.parts) {
         if part.kind == Kind::Behind && part.holder_state == Some(State::Polling) {
             match (part.object, part.by, part.by_behind) {
                 (Some(_), _, None) => return Holders::Unknown,
@@ -105,9 +114,7 @@ fn holders(explained: &[Explained], feed: &Feed) -> Holders {
     holders.dedup();
     match holders.len() > MOST_HOLDERS {
         true => Holders::TooMany,
-        false => {
-            Holders::Some(holders.iter().map(|by| (feed.name(by.process).to_owned(), by.instance)).collect())
-        }
+        false => Holders::Some(holders.iter().map(|by| (names.name(by.process), by.instance)).collect()),
     }
 }
 

@@ -3,12 +3,15 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, DictionaryArray, Int64Array, RecordBatch, StringArray, UInt32Array};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::array::{
+    ArrayRef, ArrowPrimitiveType, Int64Array, PrimitiveArray, RecordBatch, StringArray, UInt32Array,
+};
+use arrow::compute::{cast, take};
+use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use datafusion::common::Result;
 
-use super::feed::Feed;
+use super::feed::{Made, Processes};
+use super::names::Names;
 use crate::engine::time_columns::time_column;
 use crate::explain::{Explained, Kind, Part, Reason, Source, State};
 
@@ -93,34 +96,39 @@ fn field((name, is_number, null, column): &(&str, bool, bool, Column)) -> Field 
 }
 
 /// Makes rows of the responses of a recording.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct PartRows {
-    recording: String,
     columns: Vec<Column>,
     schema: SchemaRef,
+    words: Words,
+    /// All names as they were last, and as views: no text is copied into rows.
+    names: (Arc<StringArray>, ArrayRef),
 }
 
 impl PartRows {
-    /// `columns`: the places of those that are wanted.
-    pub fn new(recording: &str, columns: &[usize]) -> Result<Self> {
+    /// `columns`: the places of those that are wanted. To be made before what becomes rows: the words of rows
+    /// are among its names then.
+    pub fn new(recording: &str, columns: &[usize], names: &Names) -> Result<Self> {
         let of = |place: &usize| COLUMNS.get(*place).map(|column| column.3);
+        let words = Words::of(names, recording);
+        let names = names.array();
+        let views = cast(names.as_ref(), &DataType::Utf8View)?;
         Ok(Self {
-            recording: recording.to_owned(),
             columns: columns.iter().filter_map(of).collect(),
             schema: projected(columns)?,
+            words,
+            names: (names, views),
         })
     }
 
-    /// The rows of what was explained since the last time.
-    pub fn batches(&self, feed: &mut Feed) -> Result<Vec<RecordBatch>> {
-        let explained = feed.take();
-        self.of(&explained, feed)
-    }
-
     /// The rows of these.
-    pub fn of(&self, explained: &[Explained], feed: &mut Feed) -> Result<Vec<RecordBatch>> {
+    pub fn batches(&mut self, made: &Made) -> Result<Vec<RecordBatch>> {
+        if !Arc::ptr_eq(&self.names.0, &made.names) {
+            self.names = (Arc::clone(&made.names), cast(made.names.as_ref(), &DataType::Utf8View)?);
+        }
+        let all: Vec<Explained> = made.explanations.iter().collect();
         let mut batches = Vec::new();
-        let mut rest = explained;
+        let mut rest = all.as_slice();
         while !rest.is_empty() {
             let mut parts = 0;
             let mut fits = |one: &Explained| {
@@ -128,25 +136,103 @@ impl PartRows {
                 parts < BATCH_ROWS
             };
             let (these, others) = rest.split_at(rest.iter().take_while(|one| fits(one)).count().max(1));
-            batches.push(self.batch(these, feed)?);
-            feed.forget(these);
+            batches.push(self.batch(&Rows { explained: these, processes: &made.processes })?);
             rest = others;
         }
         Ok(batches)
     }
 
-    fn batch(&self, explained: &[Explained], feed: &mut Feed) -> Result<RecordBatch> {
-        let rows = explained.iter().map(|one| one.parts.len()).sum();
-        let words = Words::of(feed, &self.recording);
-        let names = feed.names_array();
-        let columns = self.columns.iter().map(|column| words.column(*column, explained, rows, feed, &names));
+    fn batch(&self, rows: &Rows<'_>) -> Result<RecordBatch> {
+        let columns = self.columns.iter().map(|column| self.column(*column, rows));
         let columns = columns.collect::<Result<Vec<_>>>()?;
-        let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(rows));
+        let count = rows.explained.iter().map(|one| one.parts.len()).sum();
+        let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(count));
         Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?)
+    }
+
+    fn column(&self, column: Column, rows: &Rows<'_>) -> Result<ArrayRef> {
+        let (words, processes) = (&self.words, rows.processes);
+        let names = |keys: UInt32Array| -> Result<ArrayRef> { Ok(take(&self.names.1, &keys, None)?) };
+        let type_of = |process| words.type_of(process, processes);
+        match column {
+            Column::Recording => names(rows.all(|_, _| words.recording)),
+            Column::Process => names(rows.all(|one, _| one.actor.process)),
+            Column::Type => names(rows.all(|one, _| type_of(one.actor.process))),
+            Column::Instance => Ok(Arc::new(rows.all::<Int64Type>(|one, _| one.actor.instance))),
+            Column::Part => {
+                let numbers = rows.explained.iter().flat_map(|one| 0..one.parts.len() as i64);
+                Ok(Arc::new(numbers.collect::<Int64Array>()))
+            }
+            Column::Begin => Ok(Arc::new(rows.all::<Int64Type>(|_, part| part.begin))),
+            Column::End => Ok(Arc::new(rows.all::<Int64Type>(|_, part| part.end))),
+            Column::Kind => names(rows.all(|_, part| words.kind(part.kind))),
+            Column::State => names(rows.some(|_, part| words.state(part.state))),
+            Column::Core => names(rows.some(|_, part| part.core)),
+            Column::Runnable => names(rows.some(|_, part| part.runnable)),
+            Column::By => names(rows.some(|_, part| part.by.map(name_of))),
+            Column::ByType => names(rows.some(|_, part| words.type_of_source(part.by?, processes))),
+            Column::ByInstance => Ok(Arc::new(rows.some::<Int64Type>(|_, part| instance_of(part.by?)))),
+            Column::Reason => names(rows.some(|_, part| words.reason(part.reason?))),
+            Column::Held => names(rows.some(|_, part| match part.reason? {
+                Reason::LowerPriorityHolds(object) => Some(object),
+                _ => None,
+            })),
+            Column::Object => names(rows.some(|_, part| part.object)),
+            Column::HolderState => names(rows.some(|_, part| words.state(part.holder_state))),
+            Column::Behind => names(rows.some(|_, part| Some(part.by_behind?.process))),
+            Column::BehindInstance => {
+                Ok(Arc::new(rows.some::<Int64Type>(|_, part| Some(part.by_behind?.instance))))
+            }
+            Column::ActivatedBy => names(rows.some(|one, _| one.activated_by.map(name_of))),
+            Column::ActivatedByInstance => {
+                Ok(Arc::new(rows.some::<Int64Type>(|one, _| instance_of(one.activated_by?))))
+            }
+            Column::TriggeredBy => names(rows.some(|one, _| Some(one.triggered_by?.process))),
+            Column::TriggeredByInstance => {
+                Ok(Arc::new(rows.some::<Int64Type>(|one, _| Some(one.triggered_by?.instance))))
+            }
+        }
     }
 }
 
-/// The numbers of the words that rows use, in the dictionary of names.
+/// The responses whose parts become rows.
+struct Rows<'a> {
+    explained: &'a [Explained<'a>],
+    processes: &'a Processes,
+}
+
+impl Rows<'_> {
+    /// A value of each row.
+    fn all<T: ArrowPrimitiveType>(
+        &self,
+        of: impl Fn(&Explained<'_>, &Part) -> T::Native,
+    ) -> PrimitiveArray<T> {
+        let mut values = Vec::with_capacity(self.count());
+        for one in self.explained {
+            values.extend(one.parts.iter().map(|part| of(one, part)));
+        }
+        PrimitiveArray::new(values.into(), None)
+    }
+
+    /// A value of each row, or none.
+    fn some<T: ArrowPrimitiveType>(
+        &self,
+        of: impl Fn(&Explained<'_>, &Part) -> Option<T::Native>,
+    ) -> PrimitiveArray<T> {
+        let mut values = PrimitiveArray::<T>::builder(self.count());
+        for one in self.explained {
+            one.parts.iter().for_each(|part| values.append_option(of(one, part)));
+        }
+        values.finish()
+    }
+
+    fn count(&self) -> usize {
+        self.explained.iter().map(|one| one.parts.len()).sum()
+    }
+}
+
+/// The numbers of the words that rows use.
+#[derive(Debug)]
 struct Words {
     recording: u32,
     types: [u32; 3],
@@ -156,9 +242,8 @@ struct Words {
 }
 
 impl Words {
-    fn of(feed: &mut Feed, recording: &str) -> Self {
-        let mut all = |words: &[&str]| words.iter().map(|word| feed.intern(word)).collect::<Vec<_>>();
-        let mut six = |words: [&str; 6]| <[u32; 6]>::try_from(all(&words)).unwrap_or_default();
+    fn of(names: &Names, recording: &str) -> Self {
+        let six = |words: [&str; 6]| words.map(|word| names.intern(word));
         let kinds = six(["executes", "behind", "os", "lock", "event", "unknown"]);
         let states = six(["active", "running", "ready", "waiting", "polling", "parking"]);
         let reasons = six([
@@ -169,113 +254,60 @@ impl Words {
             "holds",
             "not_preemptable",
         ]);
-        let [task, isr, stimulus, recording, ..] = six(["T", "I", "STI", recording, "", ""]);
-        Self { recording, types: [task, isr, stimulus], kinds, states, reasons }
+        let types = ["T", "I", "STI"].map(|word| names.intern(word));
+        Self { recording: names.intern(recording), types, kinds, states, reasons }
     }
 
-    fn column(
-        &self,
-        column: Column,
-        explained: &[Explained],
-        rows: usize,
-        feed: &Feed,
-        names: &Arc<StringArray>,
-    ) -> Result<ArrayRef> {
-        let key = |of: &dyn Fn(&Explained, &Part) -> Option<u32>| -> Result<ArrayRef> {
-            let keys = explained.iter().flat_map(|one| one.parts.iter().map(|part| of(one, part)));
-            let keys = keys.collect::<UInt32Array>();
-            let names = DictionaryArray::try_new(keys, Arc::clone(names) as ArrayRef)?;
-            // Views into the dictionary: no text is copied.
-            Ok(cast(&names, &DataType::Utf8View)?)
-        };
-        let number = |of: &dyn Fn(&Explained, &Part) -> Option<i64>| -> Result<ArrayRef> {
-            let mut numbers = Int64Array::builder(rows);
-            for one in explained {
-                one.parts.iter().for_each(|part| numbers.append_option(of(one, part)));
-            }
-            Ok(Arc::new(numbers.finish()))
-        };
-        match column {
-            Column::Recording => key(&|_, _| Some(self.recording)),
-            Column::Process => key(&|one, _| Some(one.actor.process)),
-            Column::Type => key(&|one, _| Some(self.type_of(one.actor.process, feed))),
-            Column::Instance => number(&|one, _| Some(one.actor.instance)),
-            Column::Part => {
-                let numbers = explained.iter().flat_map(|one| 0..one.parts.len() as i64);
-                Ok(Arc::new(numbers.collect::<Int64Array>()))
-            }
-            Column::Begin => number(&|_, part| Some(part.begin)),
-            Column::End => number(&|_, part| Some(part.end)),
-            Column::Kind => key(&|_, part| self.kinds.get(kind(part.kind)).copied()),
-            Column::State => key(&|_, part| self.state(part.state)),
-            Column::Core => key(&|_, part| part.core),
-            Column::Runnable => key(&|_, part| part.runnable),
-            Column::By => key(&|_, part| part.by.map(name_of)),
-            Column::ByType => key(&|_, part| self.type_of_source(part.by?, feed)),
-            Column::ByInstance => number(&|_, part| instance_of(part.by?)),
-            Column::Reason => key(&|_, part| self.reasons.get(reason(part.reason?)?).copied()),
-            Column::Held => key(&|_, part| match part.reason? {
-                Reason::LowerPriorityHolds(object) => Some(object),
-                _ => None,
-            }),
-            Column::Object => key(&|_, part| part.object),
-            Column::HolderState => key(&|_, part| self.state(part.holder_state)),
-            Column::Behind => key(&|_, part| Some(part.by_behind?.process)),
-            Column::BehindInstance => number(&|_, part| Some(part.by_behind?.instance)),
-            Column::ActivatedBy => key(&|one, _| one.activated_by.map(name_of)),
-            Column::ActivatedByInstance => number(&|one, _| instance_of(one.activated_by?)),
-            Column::TriggeredBy => key(&|one, _| Some(feed.triggered_by(one.actor)?.process)),
-            Column::TriggeredByInstance => number(&|one, _| Some(feed.triggered_by(one.actor)?.instance)),
+    fn kind(&self, kind: Kind) -> u32 {
+        let [executes, behind, os, lock, event, unknown] = self.kinds;
+        match kind {
+            Kind::Executes => executes,
+            Kind::Behind => behind,
+            Kind::Os => os,
+            Kind::Lock => lock,
+            Kind::WaitsFor => event,
+            Kind::Unknown => unknown,
         }
+    }
+
+    fn reason(&self, reason: Reason) -> Option<u32> {
+        let [isr, higher, equal, previous, holds, not_preemptable] = self.reasons;
+        Some(match reason {
+            Reason::Isr => isr,
+            Reason::HigherPriority => higher,
+            Reason::EqualPriority => equal,
+            Reason::PreviousInstance => previous,
+            Reason::LowerPriorityHolds(_) => holds,
+            Reason::LowerPriorityNotPreemptable => not_preemptable,
+            Reason::NotKnown => return None,
+        })
     }
 
     fn state(&self, state: Option<State>) -> Option<u32> {
-        let place = match state? {
-            State::Active => 0,
-            State::Running => 1,
-            State::Ready => 2,
-            State::Waiting => 3,
-            State::Polling => 4,
-            State::Parking => 5,
-        };
-        self.states.get(place).copied()
+        let [active, running, ready, waiting, polling, parking] = self.states;
+        Some(match state? {
+            State::Active => active,
+            State::Running => running,
+            State::Ready => ready,
+            State::Waiting => waiting,
+            State::Polling => polling,
+            State::Parking => parking,
+        })
     }
 
-    fn type_of(&self, process: u32, feed: &Feed) -> u32 {
+    fn type_of(&self, process: u32, processes: &Processes) -> u32 {
         let [task, isr, _] = self.types;
-        if feed.is_isr(process) { isr } else { task }
+        if processes.is_isr(process) { isr } else { task }
     }
 
-    fn type_of_source(&self, source: Source, feed: &Feed) -> Option<u32> {
+    fn type_of_source(&self, source: Source, processes: &Processes) -> Option<u32> {
+        let [.., stimulus] = self.types;
         match source {
-            Source::Process(actor) => Some(self.type_of(actor.process, feed)),
+            Source::Process(actor) => Some(self.type_of(actor.process, processes)),
             // An alarm that is called like a task: which of them it was, the trace does not say.
-            Source::Stimulus(name) => (!feed.is_process(name)).then_some(self.types[2]),
+            Source::Stimulus(name) => (!processes.is_process(name)).then_some(stimulus),
         }
     }
-}
-
-fn kind(kind: Kind) -> usize {
-    match kind {
-        Kind::Executes => 0,
-        Kind::Behind => 1,
-        Kind::Os => 2,
-        Kind::Lock => 3,
-        Kind::WaitsFor => 4,
-        Kind::Unknown => 5,
-    }
-}
-
-fn reason(reason: Reason) -> Option<usize> {
-    Some(match reason {
-        Reason::Isr => 0,
-        Reason::HigherPriority => 1,
-        Reason::EqualPriority => 2,
-        Reason::PreviousInstance => 3,
-        Reason::LowerPriorityHolds(_) => 4,
-        Reason::LowerPriorityNotPreemptable => 5,
-        Reason::NotKnown => return None,
-    })
 }
 
 fn name_of(source: Source) -> u32 {

@@ -4,7 +4,8 @@
 
 use arrow::array::RecordBatch;
 
-use super::feed::{Event, Feed, Row, state};
+use super::feed::{Event, Feed, Life, state};
+use super::names::Names;
 use crate::btf::{Action, EntityType};
 use crate::error::Result;
 use crate::explain::{Actor, RunnableSpan, StateSpan};
@@ -59,40 +60,47 @@ pub(super) fn rows_of(recording: &str, window: Window) -> String {
     )
 }
 
-/// Feeds rows of [`rows_of`].
-pub(super) fn take_in(feed: &mut Feed, batch: &RecordBatch) -> Result<()> {
+/// Feeds rows of [`rows_of`], and the end of an instance behind all that is not later: it is no row.
+pub(super) fn take_in(
+    feed: &mut Feed,
+    names: &Names,
+    batch: &RecordBatch,
+    only: &mut Option<Life>,
+) -> Result<()> {
     type Rows = ([Integers; 2], Integers, Texts, [Texts; 2], [Integers; 2], Texts, Integers, Texts);
     let ([time, rank], _, word, [process, kind], [instance, begin], other, number, place) =
         result::columns::<Rows>(batch)?;
     for row in 0..batch.num_rows() {
         let now = time.value(row);
-        let mut name = |of: &Texts| of.get(row).map(|name| feed.intern(name));
+        if let Some(life) = only.take_if(|life| life.end < Some(now)) {
+            feed.ended(life);
+        }
+        let name = |of: &Texts| of.get(row).map(|name| names.intern(name));
         let target = name(&process);
         let actor = target.map(|process| Actor { process, instance: instance.value(row) });
-        let row = match (rank.value(row), actor) {
+        match (rank.value(row), actor) {
             (rank::EVENT, _) => {
                 let (action, kind) = (word.value(row), kind.value(row));
                 let what = Event::what(Action::parse_tolerant(action), EntityType::parse_tolerant(kind));
                 let Some(what) = what else { continue };
                 let (source, owner) = (name(&other), name(&place));
                 let (instance, number) = (instance.get(row), number.get(row));
-                Row::Event(Event { what, target, instance, source, number, owner })
+                feed.event(now, &Event { what, target, instance, source, number, owner });
             }
             (rank::STATE, Some(actor)) => {
                 let Some(state) = state(word.value(row)) else { continue };
                 let is_isr = EntityType::parse_tolerant(kind.value(row)) == Some(EntityType::Isr);
                 let span = StateSpan { actor, core: name(&place), state, begin: begin.value(row), end: now };
-                Row::State { span, is_isr }
+                feed.state(span, is_isr);
             }
-            (rank::CALL, Some(actor)) => Row::Yields(actor),
+            (rank::CALL, Some(actor)) => feed.yields(actor, now),
             (_, Some(actor)) => {
                 let Some(runnable) = name(&other) else { continue };
                 let depth = u32::try_from(number.value(row)).unwrap_or(u32::MAX);
-                Row::Runnable(RunnableSpan { actor, runnable, depth, begin: begin.value(row), end: now })
+                feed.runnable(RunnableSpan { actor, runnable, depth, begin: begin.value(row), end: now });
             }
-            (_, None) => continue,
-        };
-        feed.take_in(now, row);
+            (_, None) => {}
+        }
     }
     Ok(())
 }

@@ -1,0 +1,281 @@
+//! The rows of files that explanations need, in blocks: the columns that say something, with numbers for
+//! names. Each file is read by one stage of a pipeline. Not the order of the rows of several files (see
+//! `stored`), nor what follows from them (see `feed`).
+
+use arrow::array::RecordBatch;
+
+use super::feed::{Event, Feed, Life, What, state};
+use super::names::Names;
+use crate::btf::{Action, EntityType};
+use crate::error::Result;
+use crate::explain::{Actor, RunnableSpan, Said, State, StateSpan};
+use crate::names::Memo;
+use crate::schema::{NameView, TableSpec, find_column, tables, view};
+use crate::store::{Database, Place, read_batches, row_groups_with};
+
+const BATCH_ROWS: usize = 16 * 1024;
+
+view! {
+    struct Events of btf_event {
+        time, seq, source, source_instance, target_type, target, target_instance, action
+    }
+}
+
+view! {
+    struct States of process_state { process, r#type, instance, core, state, begin_at, end_at }
+}
+
+view! {
+    struct Runnables of runnable_state { runnable, process, process_instance, depth, state, begin_at, end_at }
+}
+
+view! {
+    struct Instances of process_instance { process, instance, activate_at, start_at, terminate_at, complete }
+}
+
+/// The column of the owners of events of the operating system.
+const NOTE: &str = "note";
+
+/// At one instant, events come first, then spans, then calls, then ended instances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    Event,
+    State,
+    Runnable,
+    Call,
+    Ended,
+}
+
+/// Time, rank, and place among the events of a tick.
+pub(super) type Key = (i64, Rank, i64);
+
+/// Rows of one kind, in the order of a file.
+#[derive(Debug)]
+pub(super) enum Block {
+    /// Each with its time, and its place among the events of a tick.
+    Events(Vec<(i64, i64, Event)>),
+    /// Each with whether its process is an ISR.
+    States(Vec<(StateSpan, bool)>),
+    Runnables(Vec<RunnableSpan>),
+    /// Calls of the scheduler, by which a task may lose its core, with their times.
+    Calls(Vec<(i64, Actor)>),
+    /// Instances that end, with their ends.
+    Ended(Vec<(i64, Life)>),
+}
+
+impl Block {
+    /// Where a row belongs: a span at its end.
+    pub fn key(&self, row: usize) -> Option<Key> {
+        match self {
+            Self::Events(rows) => rows.get(row).map(|(time, seq, _)| (*time, Rank::Event, *seq)),
+            Self::States(rows) => rows.get(row).map(|(span, _)| (span.end, Rank::State, 0)),
+            Self::Runnables(rows) => rows.get(row).map(|span| (span.end, Rank::Runnable, 0)),
+            Self::Calls(rows) => rows.get(row).map(|(time, _)| (*time, Rank::Call, 0)),
+            Self::Ended(rows) => rows.get(row).map(|(end, _)| (*end, Rank::Ended, 0)),
+        }
+    }
+
+    /// Feeds a row.
+    pub fn feed(&self, row: usize, feed: &mut Feed) {
+        match self {
+            Self::Events(rows) => rows.get(row).map(|(time, _, event)| feed.event(*time, event)),
+            Self::States(rows) => rows.get(row).map(|(span, is_isr)| feed.state(*span, *is_isr)),
+            Self::Runnables(rows) => rows.get(row).map(|span| feed.runnable(*span)),
+            Self::Calls(rows) => rows.get(row).map(|(time, actor)| feed.yields(*actor, *time)),
+            Self::Ended(rows) => rows.get(row).map(|(_, life)| feed.ended(*life)),
+        };
+    }
+}
+
+/// All instances of a recording, in no order.
+pub(super) fn each_life(
+    database: &Database,
+    recording: &str,
+    names: &Names,
+    mut visit: impl FnMut(Life),
+) -> Result<()> {
+    let mut known = Memo::default();
+    for file in database.files(tables::PROCESS_INSTANCE, Some(recording))? {
+        let place = database.place_of(&file);
+        for batch in read_batches(&place, tables::PROCESS_INSTANCE, Some(Instances::COLUMNS), BATCH_ROWS)? {
+            lives(&batch?, &mut known, names)?.for_each(&mut visit);
+        }
+    }
+    Ok(())
+}
+
+/// The blocks of a file, which is opened when the first one is asked for.
+pub(super) struct Blocks {
+    table: &'static TableSpec,
+    place: Place,
+    names: Names,
+    batches: Option<Batches>,
+    known: Known,
+}
+
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
+
+/// What is known of the words and names of a file.
+#[derive(Default)]
+struct Known {
+    actions: Memo<Option<Action>>,
+    types: Memo<Option<EntityType>>,
+    states: Memo<Option<State>>,
+    /// Of processes and targets, of sources and runnables, and of cores and owners.
+    names: [Memo<Option<u32>>; 3],
+    processes: Memo<u32>,
+}
+
+impl Blocks {
+    pub fn of(table: &'static TableSpec, place: Place, names: &Names) -> Self {
+        Self { table, place, names: names.clone(), batches: None, known: Known::default() }
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        let batches = match &mut self.batches {
+            Some(batches) => batches,
+            None => {
+                let batches = self.open()?;
+                self.batches.insert(batches)
+            }
+        };
+        let Some(batch) = batches.next().transpose()? else { return Ok(None) };
+        Ok(Some(match self.table.name {
+            name if name == tables::BTF_EVENT.name => Block::Events(self.events(&batch)?),
+            name if name == tables::PROCESS_STATE.name => Block::States(self.states(&batch)?),
+            name if name == tables::RUNNABLE_STATE.name => Block::Runnables(self.runnables(&batch)?),
+            _ => {
+                let lives = lives(&batch, &mut self.known.processes, &self.names)?;
+                Block::Ended(lives.filter_map(|life| Some((life.end?, life))).collect())
+            }
+        }))
+    }
+
+    fn open(&self) -> Result<Batches> {
+        let place = &self.place;
+        let mut columns = match self.table.name {
+            name if name == tables::BTF_EVENT.name => Events::COLUMNS,
+            name if name == tables::PROCESS_STATE.name => States::COLUMNS,
+            name if name == tables::RUNNABLE_STATE.name => Runnables::COLUMNS,
+            _ => Instances::COLUMNS,
+        }
+        .to_vec();
+        let sets = |action: &str| Action::parse_tolerant(action) == Some(Action::SetEvent);
+        // Notes are read for owners only. Behind a network, to look for them costs as much as to read them.
+        if self.table.name == tables::BTF_EVENT.name
+            && (place.is_remote() || row_groups_with(place, "action", &sets)?.contains(&true))
+        {
+            columns.push(NOTE);
+        }
+        Ok(Box::new(read_batches(place, self.table, Some(&columns), BATCH_ROWS)?))
+    }
+
+    fn events(&mut self, batch: &RecordBatch) -> Result<Vec<(i64, i64, Event)>> {
+        let (rows, names, known) = (Events::of(batch)?, &self.names, &mut self.known);
+        let note =
+            batch.column_by_name(NOTE).map(|_| find_column::<NameView<'_>>(batch, self.table.name, NOTE));
+        let note = note.transpose()?;
+        known.actions.follow(rows.action.dictionary(), Action::parse_tolerant);
+        known.types.follow(rows.target_type.dictionary(), EntityType::parse_tolerant);
+        let [targets, sources, owners] = &mut known.names;
+        targets.turn_to(rows.target.dictionary());
+        sources.turn_to(rows.source.dictionary());
+        if let Some(note) = &note {
+            owners.turn_to(note.dictionary());
+        }
+        let mut made = Vec::new();
+        for row in 0..rows.len() {
+            let action = rows.action.key(row).and_then(|key| *known.actions.get(key)?);
+            let kind = rows.target_type.key(row).and_then(|key| *known.types.get(key)?);
+            let Some(what) = Event::what(action, kind) else { continue };
+            let owner = note.filter(|_| what == What::Said(Said::SetEvent));
+            let event = Event {
+                what,
+                target: number(&rows.target, row, targets, names),
+                instance: rows.target_instance.get(row),
+                source: number(&rows.source, row, sources, names),
+                number: rows.source_instance.get(row),
+                owner: owner.and_then(|note| number(&note, row, owners, names)),
+            };
+            made.push((rows.time.value(row), rows.seq.value(row), event));
+        }
+        Ok(made)
+    }
+
+    fn states(&mut self, batch: &RecordBatch) -> Result<Vec<(StateSpan, bool)>> {
+        let (rows, names, known) = (States::of(batch)?, &self.names, &mut self.known);
+        known.states.follow(rows.state.dictionary(), state);
+        known.types.follow(rows.r#type.dictionary(), EntityType::parse_tolerant);
+        let [processes, _, cores] = &mut known.names;
+        processes.turn_to(rows.process.dictionary());
+        cores.turn_to(rows.core.dictionary());
+        let mut made = Vec::with_capacity(rows.len());
+        for row in 0..rows.len() {
+            let state = rows.state.key(row).and_then(|key| *known.states.get(key)?);
+            let process = number(&rows.process, row, processes, names);
+            let Some((state, process)) = state.zip(process) else { continue };
+            let kind = rows.r#type.key(row).and_then(|key| *known.types.get(key)?);
+            let (begin, end) = (rows.begin_at.value(row), rows.end_at.value(row));
+            let actor = Actor { process, instance: rows.instance.value(row) };
+            let span = StateSpan { actor, core: number(&rows.core, row, cores, names), state, begin, end };
+            let is_isr = kind == Some(EntityType::Isr);
+            made.push((span, is_isr));
+        }
+        Ok(made)
+    }
+
+    fn runnables(&mut self, batch: &RecordBatch) -> Result<Vec<RunnableSpan>> {
+        let (rows, names, known) = (Runnables::of(batch)?, &self.names, &mut self.known);
+        known.states.follow(rows.state.dictionary(), state);
+        let [processes, runnables, _] = &mut known.names;
+        processes.turn_to(rows.process.dictionary());
+        runnables.turn_to(rows.runnable.dictionary());
+        let mut made = Vec::with_capacity(rows.len());
+        for row in 0..rows.len() {
+            let state = rows.state.key(row).and_then(|key| *known.states.get(key)?);
+            if state != Some(State::Running) {
+                continue;
+            }
+            let process = number(&rows.process, row, processes, names);
+            let runnable = number(&rows.runnable, row, runnables, names);
+            let Some((process, runnable)) = process.zip(runnable) else { continue };
+            let (begin, end) = (rows.begin_at.value(row), rows.end_at.value(row));
+            let actor = Actor { process, instance: rows.process_instance.value(row) };
+            let depth = u32::try_from(rows.depth.value(row)).unwrap_or(u32::MAX);
+            made.push(RunnableSpan { actor, runnable, depth, begin, end });
+        }
+        Ok(made)
+    }
+}
+
+impl Iterator for Blocks {
+    type Item = Result<Block>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_block().transpose()
+    }
+}
+
+/// The number of a name; each is looked for once.
+fn number(column: &NameView<'_>, row: usize, known: &mut Memo<Option<u32>>, names: &Names) -> Option<u32> {
+    known.get_or_compute(column.key(row)?, |name| names.intern(name))
+}
+
+fn lives<'a>(
+    batch: &'a RecordBatch,
+    known: &'a mut Memo<u32>,
+    names: &Names,
+) -> Result<impl Iterator<Item = Life> + 'a> {
+    let rows = Instances::of(batch)?;
+    known.follow(rows.process.dictionary(), |name| names.intern(name));
+    let known = &*known;
+    Ok((0..rows.len()).filter_map(move |row| {
+        let process = *known.get(rows.process.key(row)?)?;
+        Some(Life {
+            actor: Actor { process, instance: rows.instance.value(row) },
+            begin: rows.activate_at.get(row).or_else(|| rows.start_at.get(row)),
+            end: rows.terminate_at.get(row),
+            is_complete: rows.complete.value(row),
+        })
+    }))
+}

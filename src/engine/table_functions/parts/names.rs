@@ -1,0 +1,33 @@
+//! The numbers of names that the threads of an explanation share. Not what a name means (see `feed`).
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arrow::array::StringArray;
+
+use crate::names::Interner;
+
+/// A number for each name of a recording, the same on all threads.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Names(Arc<Mutex<Interner>>);
+
+impl Names {
+    /// The number of a name, new or not. Takes a lock: to be asked once per name of a dictionary.
+    pub fn intern(&self, name: &str) -> u32 {
+        self.lock().intern(name)
+    }
+
+    /// All names by number. The same array until there is a new name.
+    pub fn array(&self) -> Arc<StringArray> {
+        self.lock().array()
+    }
+
+    /// The name of a number.
+    pub fn name(&self, number: u32) -> String {
+        self.lock().text(number).to_owned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Interner> {
+        // A name that was being added when its thread panicked is there or not.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
