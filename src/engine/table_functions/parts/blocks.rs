@@ -4,22 +4,25 @@
 
 use arrow::array::RecordBatch;
 
-use super::feed::{Event, Feed, Life, What, state};
+use super::feed::{Ended, Event, Feed, What, state};
 use super::names::Names;
 use crate::btf::{Action, EntityType};
 use crate::error::Result;
 use crate::explain::{Actor, RunnableSpan, Said, State, StateSpan};
 use crate::names::Memo;
-use crate::schema::{NameView, TableSpec, find_column, tables, view};
+use crate::schema::{NameView, NumberView, TableSpec, find_column, tables, view};
 use crate::store::{Database, Place, read_batches, row_groups_with};
 
 const BATCH_ROWS: usize = 16 * 1024;
 
 view! {
     struct Events of btf_event {
-        time, seq, source, source_instance, target_type, target, target_instance, action
+        time, source, source_instance, target_type, target, target_instance, action
     }
 }
+
+/// The column of the places of events among those of their tick.
+const SEQ: &str = "seq";
 
 view! {
     struct States of process_state { process, r#type, instance, core, state, begin_at, end_at }
@@ -30,7 +33,11 @@ view! {
 }
 
 view! {
-    struct Instances of process_instance { process, instance, activate_at, start_at, terminate_at, complete }
+    struct Instances of process_instance { process, instance, activate_at, start_at, terminate_at }
+}
+
+view! {
+    struct Wholes of process_instance { process, instance, complete }
 }
 
 /// The column of the owners of events of the operating system.
@@ -59,8 +66,8 @@ pub(super) enum Block {
     Runnables(Vec<RunnableSpan>),
     /// Calls of the scheduler, by which a task may lose its core, with their times.
     Calls(Vec<(i64, Actor)>),
-    /// Instances that end, with their ends.
-    Ended(Vec<(i64, Life)>),
+    /// Instances that end.
+    Ended(Vec<Ended>),
 }
 
 impl Block {
@@ -71,7 +78,7 @@ impl Block {
             Self::States(rows) => rows.get(row).map(|(span, _)| (span.end, Rank::State, 0)),
             Self::Runnables(rows) => rows.get(row).map(|span| (span.end, Rank::Runnable, 0)),
             Self::Calls(rows) => rows.get(row).map(|(time, _)| (*time, Rank::Call, 0)),
-            Self::Ended(rows) => rows.get(row).map(|(end, _)| (*end, Rank::Ended, 0)),
+            Self::Ended(rows) => rows.get(row).map(|one| (one.end, Rank::Ended, 0)),
         }
     }
 
@@ -82,23 +89,31 @@ impl Block {
             Self::States(rows) => rows.get(row).map(|(span, is_isr)| feed.state(*span, *is_isr)),
             Self::Runnables(rows) => rows.get(row).map(|span| feed.runnable(*span)),
             Self::Calls(rows) => rows.get(row).map(|(time, actor)| feed.yields(*actor, *time)),
-            Self::Ended(rows) => rows.get(row).map(|(_, life)| feed.ended(*life)),
+            Self::Ended(rows) => rows.get(row).map(|one| feed.ended(*one)),
         };
     }
 }
 
-/// All instances of a recording, in no order.
-pub(super) fn each_life(
+/// Each instance of a recording, and whether it is complete, in no order.
+pub(super) fn each_instance(
     database: &Database,
     recording: &str,
     names: &Names,
-    mut visit: impl FnMut(Life),
+    mut visit: impl FnMut(Actor, bool),
 ) -> Result<()> {
     let mut known = Memo::default();
     for file in database.files(tables::PROCESS_INSTANCE, Some(recording))? {
         let place = database.place_of(&file);
-        for batch in read_batches(&place, tables::PROCESS_INSTANCE, Some(Instances::COLUMNS), BATCH_ROWS)? {
-            lives(&batch?, &mut known, names)?.for_each(&mut visit);
+        for batch in read_batches(&place, tables::PROCESS_INSTANCE, Some(Wholes::COLUMNS), BATCH_ROWS)? {
+            let batch = batch?;
+            let rows = Wholes::of(&batch)?;
+            known.follow(rows.process.dictionary(), |name| names.intern(name));
+            for row in 0..rows.len() {
+                if let Some(process) = rows.process.key(row).and_then(|key| known.get(key)) {
+                    let actor = Actor { process: *process, instance: rows.instance.value(row) };
+                    visit(actor, rows.complete.value(row));
+                }
+            }
         }
     }
     Ok(())
@@ -109,6 +124,8 @@ pub(super) struct Blocks {
     table: &'static TableSpec,
     place: Place,
     names: Names,
+    /// Other files have events of the same ticks: the order in the file is not enough.
+    with_seq: bool,
     batches: Option<Batches>,
     known: Known,
 }
@@ -127,8 +144,9 @@ struct Known {
 }
 
 impl Blocks {
-    pub fn of(table: &'static TableSpec, place: Place, names: &Names) -> Self {
-        Self { table, place, names: names.clone(), batches: None, known: Known::default() }
+    /// `with_seq`: whether other files have rows of the same time.
+    pub fn of(table: &'static TableSpec, place: Place, names: &Names, with_seq: bool) -> Self {
+        Self { table, place, names: names.clone(), with_seq, batches: None, known: Known::default() }
     }
 
     fn next_block(&mut self) -> Result<Option<Block>> {
@@ -144,10 +162,7 @@ impl Blocks {
             name if name == tables::BTF_EVENT.name => Block::Events(self.events(&batch)?),
             name if name == tables::PROCESS_STATE.name => Block::States(self.states(&batch)?),
             name if name == tables::RUNNABLE_STATE.name => Block::Runnables(self.runnables(&batch)?),
-            _ => {
-                let lives = lives(&batch, &mut self.known.processes, &self.names)?;
-                Block::Ended(lives.filter_map(|life| Some((life.end?, life))).collect())
-            }
+            _ => Block::Ended(self.ended(&batch)?),
         }))
     }
 
@@ -167,6 +182,9 @@ impl Blocks {
         {
             columns.push(NOTE);
         }
+        if self.table.name == tables::BTF_EVENT.name && self.with_seq {
+            columns.push(SEQ);
+        }
         Ok(Box::new(read_batches(place, self.table, Some(&columns), BATCH_ROWS)?))
     }
 
@@ -175,7 +193,8 @@ impl Blocks {
         let note =
             batch.column_by_name(NOTE).map(|_| find_column::<NameView<'_>>(batch, self.table.name, NOTE));
         let note = note.transpose()?;
-        known.actions.follow(rows.action.dictionary(), Action::parse_tolerant);
+        let says = |word: &str| Action::parse_tolerant(word).filter(|action| Event::can_say(*action));
+        known.actions.follow(rows.action.dictionary(), says);
         known.types.follow(rows.target_type.dictionary(), EntityType::parse_tolerant);
         let [targets, sources, owners] = &mut known.names;
         targets.turn_to(rows.target.dictionary());
@@ -183,9 +202,15 @@ impl Blocks {
         if let Some(note) = &note {
             owners.turn_to(note.dictionary());
         }
+        let seq = self.with_seq.then(|| find_column::<NumberView<'_, i64>>(batch, self.table.name, SEQ));
+        let seq = seq.transpose()?;
         let mut made = Vec::new();
         for row in 0..rows.len() {
+            // Most events say nothing of this kind.
             let action = rows.action.key(row).and_then(|key| *known.actions.get(key)?);
+            if action.is_none() {
+                continue;
+            }
             let kind = rows.target_type.key(row).and_then(|key| *known.types.get(key)?);
             let Some(what) = Event::what(action, kind) else { continue };
             let owner = note.filter(|_| what == What::Said(Said::SetEvent));
@@ -197,7 +222,7 @@ impl Blocks {
                 number: rows.source_instance.get(row),
                 owner: owner.and_then(|note| number(&note, row, owners, names)),
             };
-            made.push((rows.time.value(row), rows.seq.value(row), event));
+            made.push((rows.time.value(row), seq.map_or(0, |seq| seq.value(row)), event));
         }
         Ok(made)
     }
@@ -222,6 +247,18 @@ impl Blocks {
             made.push((span, is_isr));
         }
         Ok(made)
+    }
+
+    fn ended(&mut self, batch: &RecordBatch) -> Result<Vec<Ended>> {
+        let (rows, names, known) = (Instances::of(batch)?, &self.names, &mut self.known.processes);
+        known.follow(rows.process.dictionary(), |name| names.intern(name));
+        let ended = |row| {
+            let process = *known.get(rows.process.key(row)?)?;
+            let actor = Actor { process, instance: rows.instance.value(row) };
+            let begin = rows.activate_at.get(row).or_else(|| rows.start_at.get(row))?;
+            Some(Ended { actor, begin, end: rows.terminate_at.get(row)? })
+        };
+        Ok((0..rows.len()).filter_map(ended).collect())
     }
 
     fn runnables(&mut self, batch: &RecordBatch) -> Result<Vec<RunnableSpan>> {
@@ -259,23 +296,4 @@ impl Iterator for Blocks {
 /// The number of a name; each is looked for once.
 fn number(column: &NameView<'_>, row: usize, known: &mut Memo<Option<u32>>, names: &Names) -> Option<u32> {
     known.get_or_compute(column.key(row)?, |name| names.intern(name))
-}
-
-fn lives<'a>(
-    batch: &'a RecordBatch,
-    known: &'a mut Memo<u32>,
-    names: &Names,
-) -> Result<impl Iterator<Item = Life> + 'a> {
-    let rows = Instances::of(batch)?;
-    known.follow(rows.process.dictionary(), |name| names.intern(name));
-    let known = &*known;
-    Ok((0..rows.len()).filter_map(move |row| {
-        let process = *known.get(rows.process.key(row)?)?;
-        Some(Life {
-            actor: Actor { process, instance: rows.instance.value(row) },
-            begin: rows.activate_at.get(row).or_else(|| rows.start_at.get(row)),
-            end: rows.terminate_at.get(row),
-            is_complete: rows.complete.value(row),
-        })
-    }))
 }

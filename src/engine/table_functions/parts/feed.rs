@@ -55,16 +55,22 @@ impl Event {
         };
         matches!(kind, EntityType::Semaphore | EntityType::OsEvent).then_some(What::Said(said))
     }
+
+    /// Whether an action can mean anything, whatever its target is.
+    pub fn can_say(action: Action) -> bool {
+        [EntityType::Stimulus, EntityType::Task, EntityType::Semaphore, EntityType::OsEvent]
+            .into_iter()
+            .any(|kind| Self::what(Some(action), Some(kind)).is_some())
+    }
 }
 
-/// An instance of a process, as far as it was recorded.
+/// An instance that ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Life {
+pub(super) struct Ended {
     pub actor: Actor,
     /// Its activation, or its start where the trace tells no activations.
-    pub begin: Option<i64>,
-    pub end: Option<i64>,
-    pub is_complete: bool,
+    pub begin: i64,
+    pub end: i64,
 }
 
 view! {
@@ -216,10 +222,8 @@ impl Feed {
     }
 
     /// An instance ends.
-    pub fn ended(&mut self, life: Life) {
-        if let (Some(begin), Some(end)) = (life.begin, life.end) {
-            self.explainer.ended(life.actor, begin, end);
-        }
+    pub fn ended(&mut self, one: Ended) {
+        self.explainer.ended(one.actor, one.begin, one.end);
     }
 
     /// What was explained since the last time.

@@ -3,7 +3,7 @@
 
 use arrow::array::RecordBatch;
 
-use super::blocks::{Block, each_life};
+use super::blocks::{Block, each_instance};
 use super::feed::{Feed, Made};
 use super::names::Names;
 use super::rows::PartRows;
@@ -48,10 +48,10 @@ pub(super) fn make(
     let Asked { database, recording, process, columns } = *asked;
     let names = Names::default();
     let (mut known, mut incomplete) = (IdSet::default(), IdSet::default());
-    each_life(database, recording, &names, |life| {
-        known.insert(life.actor.process);
-        if !life.is_complete {
-            incomplete.insert(life.actor);
+    each_instance(database, recording, &names, |actor, is_complete| {
+        known.insert(actor.process);
+        if !is_complete {
+            incomplete.insert(actor);
         }
     })?;
     let process = process.map(|process| names.intern(process));

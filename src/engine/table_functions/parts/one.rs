@@ -10,7 +10,7 @@ use datafusion::execution::SessionState;
 use datafusion::physical_plan::{ExecutionPlan, collect};
 
 use super::failed;
-use super::feed::{Feed, Life, Made, second};
+use super::feed::{Ended, Feed, Made, second};
 use super::names::Names;
 use super::rows::PartRows;
 use super::window::{Window, rows_of, take_in};
@@ -50,12 +50,12 @@ pub(super) async fn parts(
         let wanted = move |actor| actor == only;
         let mut feed = Feed::of((database, recording), names.clone(), wanted).map_err(failed)?;
         feed.began(only, begin);
-        let mut life = Some(Life { actor: only, begin: Some(begin), end: Some(end), is_complete: true });
+        let mut ended = Some(Ended { actor: only, begin, end });
         for batch in run(state, &rows_of(recording, window)).await? {
-            take_in(&mut feed, &names, &batch, &mut life).map_err(failed)?;
+            take_in(&mut feed, &names, &batch, &mut ended).map_err(failed)?;
         }
-        if let Some(life) = life {
-            feed.ended(life);
+        if let Some(one) = ended {
+            feed.ended(one);
         }
         let made = feed.finish();
         let earlier = match holders(&made, &names) {

@@ -9,22 +9,23 @@ use super::names::Names;
 use crate::error::Result;
 use crate::pipeline::{Pipeline, Prefetch};
 use crate::schema::tables;
-use crate::store::Database;
+use crate::store::{Database, FileEntry};
+
+/// So many runs are asked one after the other for the place of a row.
+const NEAR: usize = 8;
 
 /// All rows of a recording.
 pub(super) struct Stored<'c, 'a> {
     pipeline: &'c Pipeline<'a>,
-    /// Runs that have rows, the one whose row is next at the end. There are few that are open, and the next
-    /// row is nearly always of one of the last.
     runs: Vec<Run<'c, 'a>>,
+    /// The next row of each run that has one, and the number of the run; the first one is at the end. Of a file
+    /// that is not open, its first instant. There are few that are open, and the next row is nearly always of
+    /// one of the last.
+    order: Vec<(Key, usize)>,
 }
 
 /// The rows of a file.
 struct Run<'c, 'a> {
-    /// Of its next row; of a file that is not open, its first instant.
-    key: Key,
-    /// Breaks ties between files.
-    number: usize,
     rows: Reading<'c, 'a>,
     block: Block,
     /// Its place in the block.
@@ -33,7 +34,7 @@ struct Run<'c, 'a> {
 
 enum Reading<'c, 'a> {
     /// A file that is opened when its first row is next: of files that follow each other, one is open.
-    Later(Blocks),
+    Later(Box<Blocks>),
     Now(Prefetch<'c, 'a, Block>),
     Over,
 }
@@ -46,39 +47,46 @@ impl<'c, 'a> Stored<'c, 'a> {
         calls: impl Iterator<Item = Result<Block>> + Send + 'a,
         names: &Names,
     ) -> Result<Self> {
-        let mut runs = Vec::new();
-        let mut add = |key, rows| {
-            runs.push(Run { key, number: runs.len(), rows, block: Block::Calls(Vec::new()), next: 0 });
+        let (mut runs, mut order) = (Vec::new(), Vec::new());
+        let mut add = |first, rows| {
+            order.push(((first, Rank::Event, i64::MIN), runs.len()));
+            runs.push(Run { rows, block: Block::Calls(Vec::new()), next: 0 });
         };
-        add((i64::MIN, Rank::Event, i64::MIN), Reading::Now(pipeline.prefetch(calls)));
+        add(i64::MIN, Reading::Now(pipeline.prefetch(calls)));
         for table in
             [tables::BTF_EVENT, tables::PROCESS_STATE, tables::RUNNABLE_STATE, tables::PROCESS_INSTANCE]
         {
-            for file in database.files(table, Some(recording))? {
-                let first = file.begin_at.unwrap_or(i64::MIN);
-                let blocks = Blocks::of(table, database.place_of(&file), names);
-                add((first, Rank::Event, i64::MIN), Reading::Later(blocks));
+            let files = database.files(table, Some(recording))?;
+            let is_apart = |pair: &[FileEntry]| match pair {
+                [file, next] => file.end_at.is_some() && file.end_at < next.begin_at,
+                _ => true,
+            };
+            let are_apart = files.windows(2).all(is_apart);
+            for file in files {
+                let blocks = Blocks::of(table, database.place_of(&file), names, !are_apart);
+                add(file.begin_at.unwrap_or(i64::MIN), Reading::Later(Box::new(blocks)));
             }
         }
-        runs.sort_unstable_by_key(|run| std::cmp::Reverse((run.key, run.number)));
-        Ok(Self { pipeline, runs })
+        order.sort_unstable_by_key(|next| std::cmp::Reverse(*next));
+        Ok(Self { pipeline, runs, order })
     }
 
     /// Feeds about `most` rows. Returns whether there are more.
     pub fn feed(&mut self, feed: &mut Feed, most: usize) -> Result<bool> {
         let mut fed = 0;
         while fed < most {
-            let Some(mut run) = self.runs.pop() else { return Ok(false) };
+            let Some((_, number)) = self.order.pop() else { return Ok(false) };
+            let Some(run) = self.runs.get_mut(number) else { continue };
             // Up to the next row of another file.
-            let until = self.runs.last().map(|other| (other.key, other.number));
-            fed += run.feed(feed, until, most - fed);
-            if run.settle(self.pipeline)? {
-                let later = |other: &Run| (other.key, other.number) > (run.key, run.number);
-                let place = match self.runs.iter().rev().take(8).position(later) {
-                    Some(steps) => self.runs.len() - steps,
-                    None => self.runs.partition_point(later),
+            fed += run.feed(feed, number, self.order.last(), most - fed);
+            if let Some(key) = run.settle(self.pipeline)? {
+                let next = (key, number);
+                let later = |other: &(Key, usize)| *other > next;
+                let place = match self.order.iter().rev().take(NEAR).position(later) {
+                    Some(steps) => self.order.len() - steps,
+                    None => self.order.partition_point(later),
                 };
-                self.runs.insert(place, run);
+                self.order.insert(place, next);
             }
         }
         Ok(true)
@@ -87,11 +95,11 @@ impl<'c, 'a> Stored<'c, 'a> {
 
 impl<'c, 'a> Run<'c, 'a> {
     /// Feeds rows of the block that come before `until`, at most so many. Returns how many.
-    fn feed(&mut self, feed: &mut Feed, until: Option<(Key, usize)>, most: usize) -> usize {
+    fn feed(&mut self, feed: &mut Feed, number: usize, until: Option<&(Key, usize)>, most: usize) -> usize {
         let first = self.next;
         while self.next - first < most
             && let Some(key) = self.block.key(self.next)
-            && until.is_none_or(|until| (key, self.number) < until)
+            && until.is_none_or(|until| (key, number) < *until)
         {
             self.block.feed(self.next, feed);
             self.next += 1;
@@ -99,21 +107,20 @@ impl<'c, 'a> Run<'c, 'a> {
         self.next - first
     }
 
-    /// Looks for the next row, in the next blocks if need be. Returns whether there is one.
-    fn settle(&mut self, pipeline: &'c Pipeline<'a>) -> Result<bool> {
+    /// Looks for the next row, in the next blocks if need be.
+    fn settle(&mut self, pipeline: &'c Pipeline<'a>) -> Result<Option<Key>> {
         loop {
             if let Some(key) = self.block.key(self.next) {
-                self.key = key;
-                return Ok(true);
+                return Ok(Some(key));
             }
             self.rows = match std::mem::replace(&mut self.rows, Reading::Over) {
-                Reading::Later(blocks) => Reading::Now(pipeline.prefetch(blocks)),
+                Reading::Later(blocks) => Reading::Now(pipeline.prefetch(*blocks)),
                 open => open,
             };
-            let Reading::Now(blocks) = &mut self.rows else { return Ok(false) };
+            let Reading::Now(blocks) = &mut self.rows else { return Ok(None) };
             match blocks.next().transpose()? {
                 Some(block) => (self.block, self.next) = (block, 0),
-                None => return Ok(false),
+                None => return Ok(None),
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use arrow::array::RecordBatch;
 
-use super::feed::{Event, Feed, Life, state};
+use super::feed::{Ended, Event, Feed, state};
 use super::names::Names;
 use crate::btf::{Action, EntityType};
 use crate::error::Result;
@@ -65,15 +65,15 @@ pub(super) fn take_in(
     feed: &mut Feed,
     names: &Names,
     batch: &RecordBatch,
-    only: &mut Option<Life>,
+    only: &mut Option<Ended>,
 ) -> Result<()> {
     type Rows = ([Integers; 2], Integers, Texts, [Texts; 2], [Integers; 2], Texts, Integers, Texts);
     let ([time, rank], _, word, [process, kind], [instance, begin], other, number, place) =
         result::columns::<Rows>(batch)?;
     for row in 0..batch.num_rows() {
         let now = time.value(row);
-        if let Some(life) = only.take_if(|life| life.end < Some(now)) {
-            feed.ended(life);
+        if let Some(one) = only.take_if(|one| one.end < now) {
+            feed.ended(one);
         }
         let name = |of: &Texts| of.get(row).map(|name| names.intern(name));
         let target = name(&process);
