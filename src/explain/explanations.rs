@@ -11,6 +11,14 @@ pub struct Explanations {
 }
 
 impl Explanations {
+    /// None yet, with room for as many as these.
+    pub(super) fn room_for(&self) -> Self {
+        Self {
+            responses: Vec::with_capacity(self.responses.len()),
+            parts: Vec::with_capacity(self.parts.len()),
+        }
+    }
+
     pub(super) fn push(&mut self, explained: Explained<'_>) {
         self.parts.extend_from_slice(explained.parts);
         self.responses.push((Explained { parts: &[], ..explained }, self.parts.len()));

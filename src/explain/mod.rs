@@ -42,6 +42,7 @@ use processes::{Process as ProcessRecord, Role};
 use runnables::Nest;
 use split::{Known, Need, Rest};
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 use table::{IdMap, Table};
 pub use types::{
     Actor, Core, Explained, Happened, Kind, Object, Part, Process, ProcessFacts, Reason, RunnableSpan, Said,
@@ -228,7 +229,9 @@ impl Explainer {
     /// The explanations that are final, in the order in which they became so: nearly always that of the
     /// terminations.
     pub fn take(&mut self) -> Explanations {
-        std::mem::take(&mut self.explained)
+        // About as many come until the next time.
+        let room = self.explained.room_for();
+        std::mem::replace(&mut self.explained, room)
     }
 
     /// Nothing comes any more: the rest. Instances that did not end are not explained.
@@ -263,25 +266,23 @@ impl Explainer {
             Some((instance, Role::NotWanted)) if instance == actor.instance => return None,
             _ => {}
         }
-        let known = self.places.get(&actor).copied();
-        if known.is_none() && (process.ended == Some(actor.instance) || !(self.wanted)(actor)) {
-            process.last = Some((actor.instance, Role::NotWanted));
-            return None;
-        }
-        let place = known.unwrap_or_else(|| {
-            let place = match self.free.pop() {
-                Some(place) => place,
-                None => {
+        let place = match self.places.entry(actor) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(_) if process.ended == Some(actor.instance) || !(self.wanted)(actor) => {
+                process.last = Some((actor.instance, Role::NotWanted));
+                return None;
+            }
+            Entry::Vacant(new) => {
+                let place = self.free.pop().unwrap_or_else(|| {
                     self.open.push(Open::new(actor, since));
                     self.open.len() - 1
+                });
+                if let Some(open) = self.open.get_mut(place) {
+                    open.begin(actor, since);
                 }
-            };
-            if let Some(open) = self.open.get_mut(place) {
-                open.begin(actor, since);
+                *new.insert(place)
             }
-            self.places.insert(actor, place);
-            place
-        });
+        };
         process.last = Some((actor.instance, Role::Open(place)));
         Some(place)
     }

@@ -82,41 +82,59 @@ impl Block {
         }
     }
 
-    /// Feeds a row.
-    pub fn feed(&self, row: usize, feed: &mut Feed) {
+    /// Feeds the rows from one on, as long as they come first, at most so many. Returns how many.
+    pub fn feed(&self, from: usize, most: usize, comes: impl Fn(Key) -> bool, feed: &mut Feed) -> usize {
+        // What kind of rows it has is asked once.
         match self {
-            Self::Events(rows) => rows.get(row).map(|(time, _, event)| feed.event(*time, event)),
-            Self::States(rows) => rows.get(row).map(|(span, is_isr)| feed.state(*span, *is_isr)),
-            Self::Runnables(rows) => rows.get(row).map(|span| feed.runnable(*span)),
-            Self::Calls(rows) => rows.get(row).map(|(time, actor)| feed.yields(*actor, *time)),
-            Self::Ended(rows) => rows.get(row).map(|one| feed.ended(*one)),
-        };
-    }
-}
-
-/// Each instance of a recording, and whether it is complete, in no order.
-pub(super) fn each_instance(
-    database: &Database,
-    recording: &str,
-    names: &Names,
-    mut visit: impl FnMut(Actor, bool),
-) -> Result<()> {
-    let mut known = Memo::default();
-    for file in database.files(tables::PROCESS_INSTANCE, Some(recording))? {
-        let place = database.place_of(&file);
-        for batch in read_batches(&place, tables::PROCESS_INSTANCE, Some(Wholes::COLUMNS), BATCH_ROWS)? {
-            let batch = batch?;
-            let rows = Wholes::of(&batch)?;
-            known.follow(rows.process.dictionary(), |name| names.intern(name));
-            for row in 0..rows.len() {
-                if let Some(process) = rows.process.key(row).and_then(|key| known.get(key)) {
-                    let actor = Actor { process: *process, instance: rows.instance.value(row) };
-                    visit(actor, rows.complete.value(row));
-                }
+            Self::Events(rows) => taken(rows, from, most, |(time, seq, event)| {
+                comes((*time, Rank::Event, *seq)).then(|| feed.event(*time, event))
+            }),
+            Self::States(rows) => taken(rows, from, most, |(span, is_isr)| {
+                comes((span.end, Rank::State, 0)).then(|| feed.state(*span, *is_isr))
+            }),
+            Self::Runnables(rows) => taken(rows, from, most, |span| {
+                comes((span.end, Rank::Runnable, 0)).then(|| feed.runnable(*span))
+            }),
+            Self::Calls(rows) => taken(rows, from, most, |(time, actor)| {
+                comes((*time, Rank::Call, 0)).then(|| feed.yields(*actor, *time))
+            }),
+            Self::Ended(rows) => {
+                taken(rows, from, most, |one| comes((one.end, Rank::Ended, 0)).then(|| feed.ended(*one)))
             }
         }
     }
-    Ok(())
+}
+
+/// How many rows are taken, until one is not.
+fn taken<T>(rows: &[T], from: usize, most: usize, mut take: impl FnMut(&T) -> Option<()>) -> usize {
+    rows.get(from..).unwrap_or_default().iter().take(most).map_while(|row| take(row)).count()
+}
+
+/// Each instance of a recording, and whether it is complete, in no order.
+pub(super) fn instances<'a>(
+    database: &'a Database,
+    recording: &str,
+    names: &Names,
+) -> Result<impl Iterator<Item = Result<Vec<(Actor, bool)>>> + Send + 'a> {
+    let (names, mut known) = (names.clone(), Memo::default());
+    let mut of = move |batch: &RecordBatch| -> Result<Vec<(Actor, bool)>> {
+        let rows = Wholes::of(batch)?;
+        known.follow(rows.process.dictionary(), |name| names.intern(name));
+        let instance = |row| {
+            let process = *known.get(rows.process.key(row)?)?;
+            Some((Actor { process, instance: rows.instance.value(row) }, rows.complete.value(row)))
+        };
+        Ok((0..rows.len()).filter_map(instance).collect())
+    };
+    let files = database.files(tables::PROCESS_INSTANCE, Some(recording))?.into_iter();
+    let batches = files.flat_map(|file| {
+        let place = database.place_of(&file);
+        match read_batches(&place, tables::PROCESS_INSTANCE, Some(Wholes::COLUMNS), BATCH_ROWS) {
+            Ok(batches) => Box::new(batches) as Batches,
+            Err(error) => Box::new(std::iter::once(Err(error))),
+        }
+    });
+    Ok(batches.map(move |batch| of(&batch?)))
 }
 
 /// The blocks of a file, which is opened when the first one is asked for.

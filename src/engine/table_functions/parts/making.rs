@@ -3,7 +3,7 @@
 
 use arrow::array::RecordBatch;
 
-use super::blocks::{Block, each_instance};
+use super::blocks::{Block, instances};
 use super::feed::{Feed, Made};
 use super::names::Names;
 use super::rows::PartRows;
@@ -47,23 +47,14 @@ pub(super) fn make(
 ) -> Result<()> {
     let Asked { database, recording, process, columns } = *asked;
     let names = Names::default();
-    let (mut known, mut incomplete) = (IdSet::default(), IdSet::default());
-    each_instance(database, recording, &names, |actor, is_complete| {
-        known.insert(actor.process);
-        if !is_complete {
-            incomplete.insert(actor);
-        }
-    })?;
-    let process = process.map(|process| names.intern(process));
-    let wanted = move |actor: Actor| {
-        process.is_none_or(|process| actor.process == process)
-            && known.contains(&actor.process)
-            && !incomplete.contains(&actor)
-    };
-    let mut feed = Feed::of((database, recording), names.clone(), wanted)?;
     let rows = PartRows::new(recording, columns, &names).map_err(from_engine)?;
+    let process = process.map(|process| names.intern(process));
+    let instances = instances(database, recording, &names)?;
     let calls = calls.map(|batch| calls_in(&batch?, &names));
     Pipeline::run(threads, |pipeline| {
+        let complete = Complete::of(pipeline.prefetch(instances), process)?;
+        let wanted = move |actor| complete.has(actor);
+        let mut feed = Feed::of((database, recording), names.clone(), wanted)?;
         let rows = pipeline
             .sink(rows, |rows: &mut PartRows, made: Made| give(rows.batches(&made).map_err(from_engine)?));
         let mut stored = Stored::of(pipeline, (database, recording), calls, &names)?;
@@ -73,6 +64,38 @@ pub(super) fn make(
         rows.push(feed.finish())?;
         rows.finish().map(drop)
     })
+}
+
+/// Which instances are to be explained: those that are complete, of one process or of all.
+struct Complete {
+    /// By process: its instances are to be explained.
+    processes: Vec<bool>,
+    incomplete: IdSet<Actor>,
+}
+
+impl Complete {
+    fn of(instances: impl Iterator<Item = Result<Vec<(Actor, bool)>>>, process: Option<u32>) -> Result<Self> {
+        let (mut processes, mut incomplete) = (Vec::new(), IdSet::default());
+        for instances in instances {
+            for (actor, is_complete) in instances? {
+                let place = actor.process as usize;
+                if processes.len() <= place {
+                    processes.resize(place + 1, false);
+                }
+                if let Some(known) = processes.get_mut(place) {
+                    *known = process.is_none_or(|process| actor.process == process);
+                }
+                if !is_complete {
+                    incomplete.insert(actor);
+                }
+            }
+        }
+        Ok(Self { processes, incomplete })
+    }
+
+    fn has(&self, actor: Actor) -> bool {
+        self.processes.get(actor.process as usize) == Some(&true) && !self.incomplete.contains(&actor)
+    }
 }
 
 fn calls_in(batch: &RecordBatch, names: &Names) -> Result<Block> {

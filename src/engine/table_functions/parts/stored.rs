@@ -96,15 +96,10 @@ impl<'c, 'a> Stored<'c, 'a> {
 impl<'c, 'a> Run<'c, 'a> {
     /// Feeds rows of the block that come before `until`, at most so many. Returns how many.
     fn feed(&mut self, feed: &mut Feed, number: usize, until: Option<&(Key, usize)>, most: usize) -> usize {
-        let first = self.next;
-        while self.next - first < most
-            && let Some(key) = self.block.key(self.next)
-            && until.is_none_or(|until| (key, number) < *until)
-        {
-            self.block.feed(self.next, feed);
-            self.next += 1;
-        }
-        self.next - first
+        let comes = |key: Key| until.is_none_or(|until| (key, number) < *until);
+        let fed = self.block.feed(self.next, most, comes, feed);
+        self.next += fed;
+        fed
     }
 
     /// Looks for the next row, in the next blocks if need be.
