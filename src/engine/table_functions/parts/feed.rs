@@ -17,7 +17,8 @@ use crate::store::{Database, read_batches};
 
 const BATCH_ROWS: usize = 16 * 1024;
 
-/// A semaphore, an event of the operating system, an activation, or a trigger of a stimulus. Names are numbers.
+/// A semaphore, an event of the operating system, an activation, or a trigger of a stimulus. Names are
+/// numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Event {
     pub what: What,

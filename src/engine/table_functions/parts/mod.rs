@@ -1,5 +1,5 @@
-//! The table function `response_parts()`: the parts of responses as rows. Not how a response is cut into parts
-//! (see [`crate::explain`]).
+//! The table function `response_parts()`: the parts of responses as rows. Not how a response is cut into
+//! parts (see [`crate::explain`]).
 
 mod blocks;
 mod feed;
@@ -175,8 +175,8 @@ impl TableProvider for PartsTable {
     }
 }
 
-/// Shares recordings out, so that each share has about as many bytes: a share is worked on as a whole, so that
-/// the memory does not grow with the number of recordings.
+/// Shares recordings out, so that each share has about as many bytes. Of a share, one recording is open at a
+/// time: the memory does not grow with their number.
 fn shared_out(mut recordings: Vec<Arc<Recording>>, shares: usize) -> Vec<Vec<Arc<Recording>>> {
     let mut all: Vec<(u64, Vec<Arc<Recording>>)> = Vec::new();
     all.resize_with(shares.clamp(1, recordings.len().max(1)), Default::default);

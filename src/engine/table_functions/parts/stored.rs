@@ -1,6 +1,6 @@
 //! Feeds all rows of a recording that explanations need, in the order of time: events, states, runnables,
-//! calls and ends of instances, merged from the files of their tables. The files are sorted, and names in them
-//! are keys of dictionaries: a statement would merge them as texts. Not the rows of one response (see
+//! calls and ends of instances, merged from the files of their tables. The files are sorted, and names in
+//! them are keys of dictionaries: a statement would merge them as texts. Not the rows of one response (see
 //! `window`), nor what a file has (see `blocks`).
 
 use super::blocks::{Block, Blocks, Key, Rank};
@@ -18,9 +18,9 @@ const NEAR: usize = 8;
 pub(super) struct Stored<'c, 'a> {
     pipeline: &'c Pipeline<'a>,
     runs: Vec<Run<'c, 'a>>,
-    /// The next row of each run that has one, and the number of the run; the first one is at the end. Of a file
-    /// that is not open, its first instant. There are few that are open, and the next row is nearly always of
-    /// one of the last.
+    /// The next row of each run that has one, and the number of the run; the first one is at the end. Of a
+    /// file that is not open, its first instant. There are few that are open, and the next row is nearly
+    /// always of one of the last.
     order: Vec<(Key, usize)>,
 }
 
@@ -50,7 +50,7 @@ impl<'c, 'a> Stored<'c, 'a> {
         let (mut runs, mut order) = (Vec::new(), Vec::new());
         let mut add = |first, rows| {
             order.push(((first, Rank::Event, i64::MIN), runs.len()));
-            runs.push(Run { rows, block: Block::Calls(Vec::new()), next: 0 });
+            runs.push(Run { rows, block: Block::NONE, next: 0 });
         };
         add(i64::MIN, Reading::Now(pipeline.prefetch(calls)));
         for table in
@@ -115,7 +115,8 @@ impl<'c, 'a> Run<'c, 'a> {
             let Reading::Now(blocks) = &mut self.rows else { return Ok(None) };
             match blocks.next().transpose()? {
                 Some(block) => (self.block, self.next) = (block, 0),
-                None => return Ok(None),
+                // Nothing of the file is kept.
+                None => (self.rows, self.block) = (Reading::Over, Block::NONE),
             }
         }
     }
