@@ -43,25 +43,12 @@ pub(super) fn table(report: &Report, scale: TimeScale, all: bool) -> String {
         let _ = writeln!(out, "{}", because(row, scale));
     }
     notes(&mut out, report);
-    let of = |verdict: &str| report.rows.iter().filter(|row| row.verdict == verdict).count();
-    let _ = write!(
-        out,
-        "{} statistics, {} tests: {} changed, {} unchanged, {} without enough data",
-        report.rows.len(),
-        report.tests,
-        of("changed"),
-        of("unchanged"),
-        of("not enough data")
-    );
-    for side in ["only before", "only after"] {
-        match of(side) {
-            0 => {}
-            count => {
-                let _ = write!(out, ", {count} {side}");
-            }
-        }
-    }
-    out.push('\n');
+    let _ = write!(out, "{} statistics: {}", report.rows.len(), report.verdicts());
+    let _ = match report.tests {
+        0 => writeln!(out),
+        1 => writeln!(out, "; one test"),
+        tests => writeln!(out, "; p-values are corrected for {tests} tests"),
+    };
     out
 }
 

@@ -39,7 +39,7 @@ pub fn picture(before: &Session, after: &Session, report: &Report) -> Result<Cha
         let sides = [shares(before, metric, names, first)?, shares(after, metric, names, second)?];
         panels.push(panel(metric, names, *counts, sides, scale));
     }
-    let mut notes = Vec::new();
+    let mut notes = vec![format!("Of {} statistics, {}.", report.rows.len(), report.verdicts())];
     if changed.is_empty() {
         notes.push("Nothing changed for sure: there is nothing to draw.".to_owned());
     } else if changed.len() > MOST_PANELS {

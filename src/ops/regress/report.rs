@@ -36,6 +36,24 @@ impl Report {
         let tests = rows.iter().filter(is_test).count();
         Self { fails, before, after, time_scale: scale.as_str(), alpha, tests, rows }
     }
+
+    /// How many statistics have each verdict: `2 changed, 20 unchanged, 8 without enough data`.
+    pub fn verdicts(&self) -> String {
+        let count = |verdict| self.rows.iter().filter(|row| row.verdict == verdict).count();
+        let mut text = format!(
+            "{} changed, {} unchanged, {} without enough data",
+            count("changed"),
+            count("unchanged"),
+            count("not enough data")
+        );
+        for side in ["only before", "only after"] {
+            match count(side) {
+                0 => {}
+                rows => text += &format!(", {rows} {side}"),
+            }
+        }
+        text
+    }
 }
 
 /// A statistic of a metric of an entity. Values are ticks.
