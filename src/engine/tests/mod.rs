@@ -8,6 +8,7 @@ pub(crate) mod fixture;
 mod key_types;
 pub(crate) mod operators;
 mod overlaps;
+mod parts;
 mod scans;
 mod sql_path;
 mod statements;
