@@ -1,6 +1,7 @@
 //! A database as a reader sees it: one state that does not change. Not for writing (see
 //! `transaction`).
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::layout::{self, LOG, TIP};
@@ -240,5 +241,13 @@ pub(super) fn none_at(location: &Location) -> Error {
             .hint(format!("a database is a folder with a folder {LOG}; `btfdb ingest` makes one"));
     }
     let what = if path.exists() { "is a file, not a database" } else { "does not exist" };
-    Error::database(format!("'{shown}' {what}")).hint("`btfdb ingest DB INPUT...` makes a database")
+    let error = Error::database(format!("'{shown}' {what}"));
+    // Some commands take one recording like this.
+    let one = path.to_str().and_then(|text| text.rsplit_once(':'));
+    match one.filter(|(database, _)| Path::new(database).join(LOG).is_dir()) {
+        Some((database, recording)) => error.hint(format!(
+            "'{database}' is one; here, its recordings are chosen with an option: {database} --recording {recording}"
+        )),
+        None => error.hint("`btfdb ingest DB INPUT...` makes a database"),
+    }
 }

@@ -279,3 +279,11 @@ fn metrics_without_any_sample_say_so() {
     let shell = bench.command().args(["shell", "engine.db"]).stdin(script).output().unwrap();
     assert!(Run::of(shell, bench.path()).stderr.contains(missing));
 }
+
+#[test]
+fn a_recording_behind_the_database_is_an_option_of_most_commands() {
+    let bench = Bench::engine();
+    let is_none = "'engine.db:demo' does not exist";
+    says(&bench, &["metrics", "engine.db:demo"], 1, &[is_none, "engine.db --recording demo"]);
+    says(&bench, &["metrics", "absent.db:demo"], 1, &["`btfdb ingest DB INPUT...` makes a database"]);
+}
