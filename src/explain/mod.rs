@@ -170,10 +170,10 @@ impl Explainer {
         };
         if said == Said::Activate {
             let place = target.and_then(|target| self.place(target, time));
-            if let Some(open) = place.and_then(|place| self.open.get_mut(place)) {
-                if open.activated_by.is_none() {
-                    (open.activated_by, open.triggered_by) = (source, triggered_by);
-                }
+            if let Some(open) = place.and_then(|place| self.open.get_mut(place))
+                && open.activated_by.is_none()
+            {
+                (open.activated_by, open.triggered_by) = (source, triggered_by);
             }
             return;
         }

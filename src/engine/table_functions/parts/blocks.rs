@@ -109,8 +109,8 @@ impl Block {
 }
 
 /// How many rows are taken, until one is not.
-fn taken<T>(rows: &[T], from: usize, most: usize, mut take: impl FnMut(&T) -> Option<()>) -> usize {
-    rows.get(from..).unwrap_or_default().iter().take(most).map_while(|row| take(row)).count()
+fn taken<T>(rows: &[T], from: usize, most: usize, take: impl FnMut(&T) -> Option<()>) -> usize {
+    rows.get(from..).unwrap_or_default().iter().take(most).map_while(take).count()
 }
 
 /// Each instance of a recording, and whether it is complete, in no order.

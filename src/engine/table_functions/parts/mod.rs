@@ -191,7 +191,9 @@ fn shared_out(mut recordings: Vec<Arc<Recording>>, shares: usize) -> Vec<Vec<Arc
 }
 
 /// The calls of the scheduler in a recording, if it has any.
-async fn calls_of(state: &SessionState, recording: &Recording) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+type Calls = Option<Arc<dyn ExecutionPlan>>;
+
+async fn calls_of(state: &SessionState, recording: &Recording) -> Result<Calls> {
     if !recording.has(tables::OS_CALL) {
         return Ok(None);
     }
@@ -223,8 +225,7 @@ impl PartitionStream for Ready {
 #[derive(Debug, Clone)]
 struct Part {
     database: Arc<Database>,
-    /// Each with its calls of the scheduler.
-    recordings: Arc<Vec<(String, Option<Arc<dyn ExecutionPlan>>)>>,
+    recordings: Arc<Vec<(String, Calls)>>,
     process: Option<String>,
     columns: Vec<usize>,
     /// On so many threads.
