@@ -6,7 +6,7 @@
 
 use super::cores::{Gaps, Held, Span};
 use super::table::{IdMap, Table};
-use super::types::{Actor, Object, Process, State, StateSpan};
+use super::types::{Actor, Object, State, StateSpan};
 use std::collections::VecDeque;
 
 /// How many objects an instance, and how many instances an object can have at once; of more, the oldest are
@@ -75,8 +75,6 @@ pub(super) struct Holder {
 pub(super) struct Locks {
     locks: Table<Lock>,
     holders: IdMap<Actor, Holder>,
-    /// How many holders there are of each process: of most, there are none.
-    holding: Table<u32>,
 }
 
 /// Notes what holds from a time on; of one time, the last counts.
@@ -131,9 +129,10 @@ impl Locks {
         give(&mut lock.holds, actor, time);
         lock.note(time);
         let run = Run { from: time, before_last: time, last: time };
-        let holder = self.holders.entry(actor).or_insert_with(|| {
-            *self.holding.at(actor.process) += 1;
-            Holder { known_until: time, run, ..Holder::default() }
+        let holder = self.holders.entry(actor).or_insert_with(|| Holder {
+            known_until: time,
+            run,
+            ..Holder::default()
         });
         give(&mut holder.holds, object, time);
         holder.goes_on(time);
@@ -183,7 +182,7 @@ impl Locks {
 
     /// A span of any instance; returns whom it concerns.
     pub fn state(&mut self, span: StateSpan, gaps: &Gaps) -> Vec<Held> {
-        if self.are_none_of(span.actor.process) {
+        if self.holders.is_empty() {
             return Vec::new();
         }
         let Some(holder) = self.holders.get_mut(&span.actor) else { return Vec::new() };
@@ -200,7 +199,7 @@ impl Locks {
 
     /// What is known of an instance that holds or held something.
     pub fn holder(&self, actor: Actor) -> Option<&Holder> {
-        if self.are_none_of(actor.process) { None } else { self.holders.get(&actor) }
+        if self.holders.is_empty() { None } else { self.holders.get(&actor) }
     }
 
     /// The same, to wait for it.
@@ -218,8 +217,7 @@ impl Locks {
         for lock in self.locks.values_mut() {
             drop_before(&mut lock.changes, horizon);
         }
-        let holding = &mut self.holding;
-        self.holders.retain(|actor, holder| {
+        self.holders.retain(|_, holder| {
             let given = holder.given.partition_point(|given| given.at <= horizon);
             holder.given.drain(..given);
             let spans = holder.spans.partition_point(|span| span.end <= horizon);
@@ -228,17 +226,8 @@ impl Locks {
             let unseen = holder.unseen.partition_point(|span| span.end <= horizon);
             holder.unseen.drain(..unseen.saturating_sub(1));
             holder.held.retain(&is_open);
-            let stays = !holder.holds.is_empty() || !holder.held.is_empty() || holder.changed_at > horizon;
-            if !stays {
-                *holding.at(actor.process) -= 1;
-            }
-            stays
+            !holder.holds.is_empty() || !holder.held.is_empty() || holder.changed_at > horizon
         });
-    }
-
-    /// No instance of a process holds or held anything.
-    fn are_none_of(&self, process: Process) -> bool {
-        self.holding.get(process).is_none_or(|count| *count == 0)
     }
 
     /// How many spans are kept.

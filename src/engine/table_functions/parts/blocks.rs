@@ -226,8 +226,12 @@ impl Blocks {
         let seq = self.with_seq.then(|| find_column::<NumberView<'_, i64>>(batch, self.table.name, SEQ));
         let seq = seq.transpose()?;
         let mut made = Vec::new();
-        for row in rows_that_say(&rows, &known.actions) {
+        for row in 0..rows.len() {
             let action = rows.action.key(row).and_then(|key| *known.actions.get(key)?);
+            // Most events say nothing of this kind.
+            if action.is_none() {
+                continue;
+            }
             let kind = rows.target_type.key(row).and_then(|key| *known.types.get(key)?);
             let Some(what) = Event::what(action, kind) else { continue };
             let owner = note.filter(|_| what == What::Said(Said::SetEvent));
@@ -308,21 +312,6 @@ impl Iterator for Blocks {
     fn next(&mut self) -> Option<Self::Item> {
         self.next_block().transpose()
     }
-}
-
-/// The rows whose action can say something: few, in no pattern. A branch for each row would be guessed wrong
-/// for many, so all are written down, and the next one goes over those that say nothing.
-fn rows_that_say(rows: &Events<'_>, actions: &Memo<Option<Action>>) -> impl Iterator<Item = usize> {
-    let mut places = vec![0; rows.len()];
-    let mut count = 0;
-    for (row, key) in rows.action.keys().iter().enumerate() {
-        if let Some(place) = places.get_mut(count) {
-            *place = row;
-        }
-        count += usize::from(actions.get(*key as usize).is_some_and(Option::is_some));
-    }
-    places.truncate(count);
-    places.into_iter()
 }
 
 /// The number of a name; each is looked for once.
