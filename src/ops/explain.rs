@@ -11,10 +11,13 @@ use arrow::array::RecordBatch;
 
 mod instances;
 mod path;
+mod slow;
 mod words;
 
 pub use instances::instances;
 pub use path::path;
+pub use slow::slow_parts;
+pub(crate) use slow::slow_parts_for_words;
 pub(crate) use words::{Parts, named, ranked};
 
 /// Which instance of an entity.
@@ -370,19 +373,6 @@ pub fn lost_activations(session: &Session, chosen: &Chosen, (begin, end): (i64, 
         );
     }
     Ok(lost)
-}
-
-/// What makes the slow responses of an entity slow, the greatest difference first: rows of view `slow_part`.
-///
-/// # Errors
-/// Those of a query.
-pub fn slow_parts(session: &Session, asked: &Asked) -> Result<ResultStream> {
-    let params = [("entity", Param::Text(asked.entity.clone()))];
-    session.sql(
-        "SELECT * FROM slow_part WHERE process = $entity \
-         ORDER BY recording, difference DESC, kind, by_process, runnable, object, reason",
-        &params,
-    )
 }
 
 /// All rows of a statement.

@@ -71,6 +71,13 @@ fn slow_responses_are_compared_with_typical_ones() {
     let bench = Bench::engine();
     let run = bench.ok(&["explain", "engine.db", "ResponseTime:T_4", "--slow", "--format", "table"]);
     insta::assert_snapshot!(run.stdout);
+    let run = bench.ok(&["explain", "engine.db", "ResponseTime:T_4", "--slow"]);
+    insta::assert_snapshot!("slow_responses_in_words", run.stdout);
+    let refused = |which: &str| bench.run(&["explain", "engine.db", which, "--slow"]).stderr;
+    assert!(refused("ResponseTime:T_44").contains("did you mean 'T_4'?"));
+    // Neither of them is what is compared.
+    assert!(refused("NetExecutionTime:T_4").contains("write ResponseTime:T_4 --slow"));
+    assert!(refused("ResponseTime:T_4:p50").contains("write ResponseTime:T_4 --slow"));
 }
 
 /// A condition on process and instance reads a part of the recording only.

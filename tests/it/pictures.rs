@@ -85,8 +85,8 @@ fn the_parts_of_a_response_are_those_of_explain() {
     let causes = all(&document, "data-cause");
     assert_eq!(causes.iter().map(|node| number(*node, "data-length")).sum::<i64>(), end - begin);
     for words in [
-        "T_4[5] took 3.43694 ms",
-        "ResponseTime: 3.43694 ms, the greatest of 13 samples.",
+        "T_4[5] took 3.436945 ms",
+        "ResponseTime: 3.436945 ms, the greatest of 13 samples.",
         ">behind T_3 on Core_1<",
         ">33.8 %<",
         ">another one has the core<",
@@ -107,7 +107,7 @@ fn the_parts_of_a_response_are_those_of_explain() {
     assert_eq!(bands, delayed, "T_3 and T_5 delay it");
     let run = bench.ok(&["plot", "engine.db", "--explain", "ResponseTime:T_4", "-o", "why.svg"]);
     assert!(
-        run.stderr.starts_with("T_4[5] took 3.43694 ms, from 87.228185 ms to 90.66513 ms: --from "),
+        run.stderr.starts_with("T_4[5] took 3.436945 ms, from 87.228185 ms to 90.66513 ms: --from "),
         "{}",
         run.stderr
     );

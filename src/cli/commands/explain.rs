@@ -4,10 +4,10 @@ use super::super::args::{Format, Limits, Output, Recordings, SqlPath, UnitArg};
 use super::super::location;
 use super::super::signals;
 use super::super::ui::Ui;
-use super::{explanation, output, query};
+use super::{explanation, output, query, slow_text};
 use crate::engine::{Session, queries_with_folders};
 use crate::error::Result;
-use crate::ops::explain::{Asked, find, lost_activations, parts, slow_parts};
+use crate::ops::explain::{Asked, find, lost_activations, parts, slow_parts, slow_parts_for_words};
 use crate::ops::findings::doubts;
 use crate::render::InUnit;
 use crate::store::{Database, Location};
@@ -38,8 +38,7 @@ pub struct ExplainArgs {
     /// The parts of all responses as rows of view response_part.
     #[arg(long, conflicts_with_all = ["which", "slow"])]
     pub all: bool,
-    /// What makes the slow responses of the entity slow: their parts compared with those of typical ones, as
-    /// rows of view slow_part.
+    /// What makes the slow responses of the entity slow: their parts compared with those of typical ones.
     #[arg(long)]
     pub slow: bool,
     /// Which recordings.
@@ -51,7 +50,7 @@ pub struct ExplainArgs {
     /// The unit of times in rows.
     #[command(flatten)]
     pub unit: UnitArg,
-    /// How to print. Without a format or a file, the parts of one response are printed as sentences.
+    /// How to print. Without a format or a file, parts are printed as sentences, but for --all.
     #[command(flatten)]
     pub output: Output,
     /// Resources to use.
@@ -73,16 +72,20 @@ pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> Result<u8> {
         return show(&session, args, &schema, &times, &mut all, ui);
     };
     if args.slow {
-        let mut rows = slow_parts(&session, &asked)?;
-        let (schema, times) = (Arc::clone(rows.schema()), rows.times().to_vec());
-        return show(&session, args, &schema, &times, &mut rows, ui);
+        if is_text(args) {
+            let (rows, scale) = (slow_parts_for_words(&session, &asked)?, session.database().time_scale());
+            output::print(&slow_text::text(&asked.entity, &rows, scale)?)?;
+            return Ok(0);
+        }
+        let (rows, times) = slow_parts(&session, &asked)?;
+        let Some(first) = rows.first() else { return Ok(0) };
+        let schema = first.schema();
+        return show(&session, args, &schema, &times, &mut rows.into_iter().map(Ok), ui);
     }
     let chosen = find(&session, &asked, &[])?;
     let (rows, times) = parts(&session, &chosen)?;
     let Some(first) = rows.first() else { return Ok(0) };
-    let is_text =
-        args.output.format == Format::Auto && args.output.output.is_none() && args.unit.unit.is_none();
-    if is_text {
+    if is_text(args) {
         let scale = session.database().time_scale();
         let lost = match explanation::span(&rows)? {
             Some(span) => lost_activations(&session, &chosen, span)?,
@@ -93,6 +96,11 @@ pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> Result<u8> {
     }
     let schema = first.schema();
     show(&session, args, &schema, &times, &mut rows.into_iter().map(Ok), ui)
+}
+
+/// Sentences are printed where no rows are asked for.
+fn is_text(args: &ExplainArgs) -> bool {
+    args.output.format == Format::Auto && args.output.output.is_none() && args.unit.unit.is_none()
 }
 
 fn show(

@@ -30,6 +30,7 @@ pub(super) mod query;
 pub(super) mod regress;
 mod regression;
 pub(super) mod simulate;
+mod slow_text;
 
 use super::command_line::{Cli, Command};
 use super::shell;

@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 
 /// Recordings of a side that are named.
 const NAMED: usize = 5;
+/// A cause of less than this share of a change is no explanation of it.
+const MOST: f64 = 0.5;
 
 /// What was compared, a line for each statistic that is not unchanged (`all`: each), first causes, how much
 /// that proves, and a summary.
@@ -98,6 +100,8 @@ fn basis(row: &Row) -> String {
     let basis = row.basis.unwrap_or("one side");
     match row.hindrance {
         Some(why) => format!("{basis}: {why}"),
+        // Neither no change nor one that matters is outside of it.
+        None if row.verdict == "not enough data" => format!("{basis}: wide interval"),
         None => basis.to_owned(),
     }
 }
@@ -122,7 +126,9 @@ fn because(row: &Row, scale: TimeScale) -> String {
     let begin = format!("{} of {} changed by {effect}: ", row.metric, row.entity);
     match row.causes.first() {
         Some(cause) if cause.sure => {
-            format!("{begin}{}, {} of that", sentence(cause), signed(cause.explains, scale))
+            let is_most = row.effect.is_none_or(|effect| cause.explains.abs() >= MOST * effect.abs());
+            let most = if is_most { "" } else { "no part makes most of it; what changed for sure: " };
+            format!("{begin}{most}{}, {} of that", sentence(cause), signed(cause.explains, scale))
         }
         _ => format!("{begin}no part of it changed for sure"),
     }

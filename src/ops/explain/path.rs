@@ -3,9 +3,9 @@
 use super::{Asked, Parts, find, named, parts, ranked};
 use crate::engine::Session;
 use crate::error::Result;
-use crate::picture::exact;
+use crate::picture::{self, exact};
 use crate::plot::{PathCause, PathPart, ResponsePath};
-use crate::time::{TimeScale, format_duration};
+use crate::time::TimeScale;
 use arrow::array::RecordBatch;
 use std::collections::HashMap;
 
@@ -51,7 +51,7 @@ fn of_rows(rows: &[RecordBatch], process: &str, instance: i64, scale: TimeScale)
     path.label = format!(
         "{} took {}, from {} to {}",
         named(process, Some(instance)),
-        format_duration(end.saturating_sub(begin), scale),
+        picture::length(end.saturating_sub(begin), scale),
         exact(begin, scale),
         exact(end, scale)
     );

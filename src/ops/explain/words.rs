@@ -4,16 +4,16 @@
 use super::Sample;
 use crate::error::Result;
 use crate::library::Unit;
-use crate::picture::{RowKind, State};
+use crate::picture::{self, RowKind, State};
 use crate::schema::result::{Integers, Texts, column};
-use crate::time::{TimeScale, format_duration};
+use crate::time::TimeScale;
 use arrow::array::RecordBatch;
 
 /// A sample, and its place among the others: a sentence.
 pub(crate) fn ranked(sample: &Sample, scale: TimeScale) -> String {
     let Sample { metric, value, unit, count, rank } = sample;
     let value = match unit {
-        Unit::Duration => format_duration(value.round() as i64, scale),
+        Unit::Duration => picture::length(value.round() as i64, scale),
         Unit::Count => format!("{value}"),
         Unit::Percent => format!("{value} %"),
     };

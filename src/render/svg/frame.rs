@@ -192,7 +192,10 @@ type Draw = Box<dyn Fn(&mut Sheet, i64, i64)>;
 pub(super) fn legend(occurring: &LegendEntries, (left, right): (i64, i64), y: i64, sheet: &mut Sheet) -> i64 {
     let (swatch, gap, line) = (22 * PX, 5 * PX, 18 * PX);
     let mut items: Vec<(String, Draw)> = Vec::new();
-    for (state, word) in occurring.states.keys() {
+    let is_there = |state| occurring.states.keys().any(|(other, _)| *other == state);
+    // Both look alike, as the response executes where its row runs.
+    let is_said = is_there(State::Running);
+    for (state, word) in occurring.states.keys().filter(|(state, _)| *state != State::Executes || !is_said) {
         let (class, high) = (format!("s {}", state.as_str()), style::style_of(*state).height);
         items.push((
             (*word).to_owned(),

@@ -43,7 +43,7 @@ pub(super) fn style_of(state: State) -> StateStyle {
         State::Gap => ("#eeeeee", "#999999", "#999999", Crossed, 100, "#333333"),
         State::Suspended => ("#ffffff", "#ffffff", "#555555", Plain, 55, "#333333"),
         State::Executes => ("#5b84b1", "#5b84b1", "#2f4d70", Plain, 100, "#ffffff"),
-        State::Delayed => ("#fbe98f", "#fbe98f", "#9a7d12", Plain, 100, "#222222"),
+        State::Delayed => ("#efe6cf", "#efe6cf", "#8a7430", Plain, 100, "#222222"),
         State::Kernel => ("#c4c4c4", "#5e5e5e", "#5e5e5e", Upright, 100, "#222222"),
         State::Blocked => ("#8c2d3f", "#dfa0ab", "#5a1724", Rising, 100, "#ffffff"),
         State::Awaits => ("#bfe3c0", "#3f8f5a", "#2f6b43", Level, 100, "#222222"),
