@@ -1,6 +1,6 @@
 //! Replaces `+`, `-`, `*`, `<<` and `>>` of whole numbers, which wrap around in DataFusion, by operations
-//! that fail. On the way, lists are checked (see `lists`). Not for the operations (see `functions`); sums
-//! over rows are checked by their own accumulators.
+//! that fail. On the way, casts and lists are checked (see `types`, `lists`). Not for the operations (see
+//! `functions`); sums over rows are checked by their own accumulators.
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -10,7 +10,7 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF};
 use datafusion::optimizer::AnalyzerRule;
 
-use super::lists;
+use super::{lists, types};
 use crate::engine::functions::{Checked, CheckedOp, is_checked};
 
 /// Runs after DataFusion has made the types of both sides equal, and before it moves expressions.
@@ -43,6 +43,7 @@ fn checked(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     plan.map_expressions(|expr| {
         let name = names.save(&expr);
         let checked = expr.transform_down(|e| {
+            types::check(&e, &schema)?;
             lists::check(&e, &schema)?;
             Ok(replacement(&e, &schema).map_or_else(|| Transformed::no(e), Transformed::yes))
         })?;

@@ -1,56 +1,11 @@
-//! Refuses values and functions of lists that the engine computes wrongly. Not for lists that it computes
-//! right.
+//! Refuses functions of lists that the engine computes wrongly. Not for types of lists (see `types`).
 
 use arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Expr, ExprSchemable};
 
+use super::types::element;
 use crate::engine::sql::refused;
-
-/// Fails for an expression over lists that would give a wrong value; see below for which.
-pub(super) fn check(expr: &Expr, schema: &DFSchema) -> Result<()> {
-    check_type(expr, schema)?;
-    check_function(expr, schema)
-}
-
-/// Refuses lists of a fixed size of 0, which lose the number of their rows.
-fn check_type(expr: &Expr, schema: &DFSchema) -> Result<()> {
-    let is_cast = match expr {
-        Expr::Cast(_) | Expr::TryCast(_) => true,
-        Expr::ScalarFunction(call) => ["arrow_cast", "arrow_try_cast"].contains(&call.name()),
-        _ => false,
-    };
-    if is_cast && has_empty_lists(&expr.get_type(schema)?) {
-        return Err(refused(
-            "a list of a fixed size has at least one element",
-            None,
-            "x::BIGINT[] has any size",
-        ));
-    }
-    Ok(())
-}
-
-fn has_empty_lists(ty: &DataType) -> bool {
-    match ty {
-        DataType::FixedSizeList(_, length) if *length < 1 => true,
-        DataType::Struct(fields) => fields.iter().any(|field| has_empty_lists(field.data_type())),
-        DataType::Dictionary(_, values) => has_empty_lists(values),
-        other => element(other).is_some_and(has_empty_lists),
-    }
-}
-
-/// The type of the elements of a list.
-fn element(list: &DataType) -> Option<&DataType> {
-    match list {
-        DataType::List(of)
-        | DataType::LargeList(of)
-        | DataType::ListView(of)
-        | DataType::LargeListView(of)
-        | DataType::FixedSizeList(of, _)
-        | DataType::Map(of, _) => Some(of.data_type()),
-        _ => None,
-    }
-}
 
 /// Functions that compute with the numbers of lists.
 const OF_NUMBERS: [&str; 10] = [
@@ -68,7 +23,7 @@ const OF_NUMBERS: [&str; 10] = [
 
 /// Refuses functions of lists that compute whole numbers as floating-point numbers, and lists that the engine
 /// takes for others.
-fn check_function(expr: &Expr, schema: &DFSchema) -> Result<()> {
+pub(super) fn check(expr: &Expr, schema: &DFSchema) -> Result<()> {
     let Expr::ScalarFunction(call) = expr else { return Ok(()) };
     let types = || call.args.iter().map(|arg| arg.get_type(schema)).collect::<Result<Vec<_>>>();
     if OF_NUMBERS.contains(&call.name()) {

@@ -6,6 +6,7 @@ mod dictionary_scans;
 mod fences;
 mod find_as_of_joins;
 mod lists;
+mod types;
 mod use_operators;
 
 use std::fmt;
