@@ -60,6 +60,7 @@ impl Cutter<'_> {
     }
 
     /// Somebody else has its core. If that one only polls there: for what, and who holds that?
+    #[inline(always)]
     pub fn occupied(&mut self, part: Part, occupant: &Occupant, earlier: i64) {
         let by = occupant.actor;
         let is_idle = self.known.processes.get(by.process).is_some_and(|process| process.facts.is_idle);

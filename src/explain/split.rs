@@ -51,7 +51,8 @@ pub(super) struct Known<'a> {
     pub before: i64,
 }
 
-/// Cuts the spans of one instance.
+/// Cuts the spans of one instance. A part is large, and would be copied at each call: what nearly every part
+/// goes through is inlined.
 pub(super) struct Cutter<'a> {
     pub known: Known<'a>,
     pub actor: Actor,
@@ -77,11 +78,16 @@ pub(super) fn unknown(begin: i64, end: i64) -> Part {
     }
 }
 
-/// Adds a part, or extends the last one, if it is equal in everything. Parts come in order.
+/// Adds a part, or extends the last one, if it is equal in everything. Parts come in order; empty ones, of
+/// which there are many, are not even made.
+#[inline]
 pub(super) fn add(parts: &mut Vec<Part>, part: Part) {
-    if part.begin >= part.end {
-        return;
+    if part.begin < part.end {
+        add_some(parts, part);
     }
+}
+
+fn add_some(parts: &mut Vec<Part>, part: Part) {
     if let Some(last) = parts.last_mut()
         && last.end == part.begin
         && last.kind == part.kind
@@ -99,7 +105,7 @@ impl Cutter<'_> {
     pub fn cut(&mut self, own: &Own, runnables: &[RunnableSpan], nest: &mut Nest) -> Result<(), Need> {
         self.until = own.end;
         let count = self.parts.len();
-        let last = self.parts.last().copied();
+        let last_end = self.parts.last().map(|last| last.end);
         let part = Part { core: own.core, state: Some(own.state), ..unknown(own.begin, own.end) };
         let done = match (own.state, own.for_what) {
             (State::Running, _) => {
@@ -131,8 +137,9 @@ impl Cutter<'_> {
         };
         if done.is_err() {
             self.parts.truncate(count);
-            if let (Some(last), Some(place)) = (last, self.parts.last_mut()) {
-                *place = last;
+            // It may have been extended.
+            if let (Some(end), Some(last)) = (last_end, self.parts.last_mut()) {
+                last.end = end;
             }
         }
         done
@@ -219,6 +226,7 @@ impl Cutter<'_> {
     }
 
     /// Nobody has the core, or nobody who would not give it away.
+    #[inline(always)]
     fn kernel(&mut self, part: Part, earlier: i64) {
         let part = Part { kind: Kind::Os, ..part };
         let until = earlier.clamp(part.begin, part.end);
@@ -227,6 +235,7 @@ impl Cutter<'_> {
     }
 
     /// Somebody has its core, as far as there is no gap.
+    #[inline(always)]
     fn runs(&mut self, part: Part, occupant: &Occupant, earlier: i64) {
         if occupant.actor == self.actor {
             return add(self.parts, part);
@@ -246,6 +255,7 @@ impl Cutter<'_> {
     }
 
     /// Why somebody has its core.
+    #[inline(always)]
     pub fn blame(&mut self, part: Part, runner: Actor, earlier: i64) {
         if part.begin >= part.end {
             return;
@@ -266,6 +276,7 @@ impl Cutter<'_> {
     }
 
     /// An earlier instance that is not finished is a reason where there is no other.
+    #[inline(always)]
     fn because(&mut self, part: Part, reason: Reason, earlier: i64) {
         let until = if reason == Reason::NotKnown { earlier.clamp(part.begin, part.end) } else { part.begin };
         add(self.parts, Part { end: until, reason: Some(Reason::PreviousInstance), ..part });

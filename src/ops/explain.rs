@@ -20,6 +20,9 @@ pub use slow::slow_parts;
 pub(crate) use slow::slow_parts_for_words;
 pub(crate) use words::{Parts, named, ranked};
 
+/// The metric that measures what is cut into parts.
+pub(crate) const RESPONSE: &str = "ResponseTime";
+
 /// Which instance of an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
@@ -105,6 +108,8 @@ pub struct Chosen {
     pub instance: i64,
     /// Its sample of the metric; `None` when it was asked for by its number.
     pub sample: Option<Sample>,
+    /// Begin and end of its response in ticks, if the metric tells: then less is read.
+    pub response: Option<(i64, i64)>,
 }
 
 /// A sample among others.
@@ -133,7 +138,7 @@ pub fn find(session: &Session, asked: &Asked, recordings: &[String]) -> Result<C
     let process = asked.entity.clone();
     if let Which::Number(instance) = asked.which {
         let recording = recording_of(session, asked, instance, recordings)?;
-        return Ok(Chosen { recording, process, instance, sample: None });
+        return Ok(Chosen { recording, process, instance, sample: None, response: None });
     }
     if !metric.params.is_empty() {
         return Err(no_instances(metric));
@@ -155,11 +160,14 @@ pub fn find(session: &Session, asked: &Asked, recordings: &[String]) -> Result<C
         Which::Least | Which::Number(_) => samples.first("value", |_| 1)?,
     };
     let batch = found.first().ok_or_else(|| no_instances(metric))?;
-    let (recording, instance, value, count) = columns::<(Texts, Integers, Fractions, Integers)>(batch)?;
-    let (metric, unit) = (metric.name.clone(), metric.unit);
-    let sample = Sample { metric, value: value.value(0), unit, count: count.value(0), rank };
+    let (recording, instance, value, at, count) =
+        columns::<(Texts, Integers, Fractions, Integers, Integers)>(batch)?;
+    let (metric, unit, value) = (metric.name.clone(), metric.unit, value.value(0));
+    let response = at.get(0).filter(|_| metric == RESPONSE);
+    let response = response.map(|begin| (begin, begin.saturating_add(value as i64)));
+    let sample = Some(Sample { metric, value, unit, count: count.value(0), rank });
     let recording = recording.value(0).to_owned();
-    Ok(Chosen { recording, process, instance: instance.value(0), sample: Some(sample) })
+    Ok(Chosen { recording, process, instance: instance.value(0), sample, response })
 }
 
 /// The samples of a metric of an entity.
@@ -171,14 +179,15 @@ struct Samples<'a> {
 }
 
 impl Samples<'_> {
-    /// Recording, instance and value of the first one in an order, and how many there are, in one pass; and
-    /// its rank.
+    /// Recording, instance, value and time of the first one in an order, and how many there are, in one pass;
+    /// and its rank.
     fn first(&self, order: &str, rank: impl FnOnce(i64) -> i64) -> Result<(Vec<RecordBatch>, i64)> {
         let first = |column: &str| format!("first_value({column} ORDER BY {order}, recording, instance)");
-        let [recording, instance, value] = ["recording", "instance", "value"].map(first);
-        let found = self.ask(&format!("SELECT {recording}, {instance}, {value}, count(*) {}", self.from))?;
+        let [recording, instance, value, at] = ["recording", "instance", "value", "at"].map(first);
+        let found =
+            self.ask(&format!("SELECT {recording}, {instance}, {value}, {at}, count(*) {}", self.from))?;
         let count = match found.first() {
-            Some(batch) => columns::<(Texts, Integers, Fractions, Integers)>(batch)?.3.value(0),
+            Some(batch) => columns::<(Texts, Integers, Fractions, Integers, Integers)>(batch)?.4.value(0),
             None => 0,
         };
         if count == 0 { Err(self.absent()?) } else { Ok((found, rank(count))) }
@@ -196,7 +205,7 @@ impl Samples<'_> {
         let rank = (i128::from(hundredths) * i128::from(count) + 9_999) / 10_000;
         let rank = i64::try_from(rank).unwrap_or(count).clamp(1, count);
         let found = self.ask(&format!(
-            "SELECT recording, instance, value, CAST({count} AS BIGINT) {} \
+            "SELECT recording, instance, value, at, CAST({count} AS BIGINT) {} \
              ORDER BY value, recording, instance LIMIT 1 OFFSET {}",
             self.from,
             rank - 1
@@ -316,20 +325,16 @@ fn no_instances(metric: &Metric) -> Error {
 /// [`crate::error::ErrorKind::Usage`] when there is no such instance, or it is not complete; those of a
 /// query.
 pub fn parts(session: &Session, chosen: &Chosen) -> Result<(Vec<RecordBatch>, Vec<bool>)> {
-    let params = [
-        ("recording", Param::Text(chosen.recording.clone())),
-        ("process", Param::Text(chosen.process.clone())),
-        ("instance", Param::Int(chosen.instance)),
-    ];
-    let parts = session.sql(
-        "SELECT * FROM response_part \
-         WHERE recording = $recording AND process = $process AND instance = $instance ORDER BY part",
-        &params,
-    )?;
-    let times = parts.times().to_vec();
-    let parts = some(parts)?;
-    if !parts.is_empty() {
-        return Ok((parts, times));
+    if let Some((begin, end)) = chosen.response {
+        let found = parts_where(session, chosen, &format!(" AND begin_at >= {begin} AND end_at <= {end}"))?;
+        // A metric of the user may have the name of another one.
+        if span(&found.0)? == Some((begin, end)) {
+            return Ok(found);
+        }
+    }
+    let found = parts_where(session, chosen, "")?;
+    if !found.0.is_empty() {
+        return Ok(found);
     }
     let recording = std::slice::from_ref(&chosen.recording);
     if with_instance(session, &chosen.process, chosen.instance, recording)?.is_empty() {
@@ -337,6 +342,28 @@ pub fn parts(session: &Session, chosen: &Chosen) -> Result<(Vec<RecordBatch>, Ve
     }
     Err(Error::usage(format!("instance {} of {} is not complete", chosen.instance, chosen.process))
         .hint("the recording, or a gap of it, cuts its response off: nobody knows how long that was"))
+}
+
+fn parts_where(session: &Session, chosen: &Chosen, and: &str) -> Result<(Vec<RecordBatch>, Vec<bool>)> {
+    let params = [
+        ("recording", Param::Text(chosen.recording.clone())),
+        ("process", Param::Text(chosen.process.clone())),
+        ("instance", Param::Int(chosen.instance)),
+    ];
+    let statement = format!(
+        "SELECT * FROM response_part \
+         WHERE recording = $recording AND process = $process AND instance = $instance{and} ORDER BY part"
+    );
+    let parts = session.sql(&statement, &params)?;
+    let times = parts.times().to_vec();
+    Ok((some(parts)?, times))
+}
+
+/// The first begin and the last end of rows of view `response_part`; `None` if there are none.
+pub(crate) fn span(rows: &[RecordBatch]) -> Result<Option<(i64, i64)>> {
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(None) };
+    let Some(row) = last.num_rows().checked_sub(1) else { return Ok(None) };
+    Ok(Some((Parts::of(first)?.span(0).0, Parts::of(last)?.span(row).1)))
 }
 
 /// An activation that was lost because too many were waiting.

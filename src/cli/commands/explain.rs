@@ -7,7 +7,7 @@ use super::super::ui::Ui;
 use super::{explanation, output, query, slow_text};
 use crate::engine::{Session, queries_with_folders};
 use crate::error::Result;
-use crate::ops::explain::{Asked, find, lost_activations, parts, slow_parts, slow_parts_for_words};
+use crate::ops::explain::{Asked, find, lost_activations, parts, slow_parts, slow_parts_for_words, span};
 use crate::ops::findings::doubts;
 use crate::render::InUnit;
 use crate::store::{Database, Location};
@@ -87,7 +87,7 @@ pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> Result<u8> {
     let Some(first) = rows.first() else { return Ok(0) };
     if is_text(args) {
         let scale = session.database().time_scale();
-        let lost = match explanation::span(&rows)? {
+        let lost = match span(&rows)? {
             Some(span) => lost_activations(&session, &chosen, span)?,
             None => Vec::new(),
         };

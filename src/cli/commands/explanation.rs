@@ -1,7 +1,7 @@
 //! The parts of a response as text that reads like sentences. Not how they are found (see `ops::explain`).
 
 use crate::error::Result;
-use crate::ops::explain::{Chosen, Lost, Parts, named, ranked};
+use crate::ops::explain::{Chosen, Lost, Parts, RESPONSE, named, ranked};
 use crate::picture::{self, State, exact};
 use crate::time::TimeScale;
 use arrow::array::RecordBatch;
@@ -10,8 +10,6 @@ use std::fmt::Write as _;
 
 /// So many parts are listed; of more, the longest.
 const MOST: usize = 60;
-/// The metric that measures what is cut into parts.
-const RESPONSE: &str = "ResponseTime";
 
 /// A part, and what it is in words.
 struct Line {
@@ -21,13 +19,6 @@ struct Line {
     /// The same without the numbers of instances.
     cause: String,
     state: State,
-}
-
-/// The first begin and the last end of rows of view `response_part`; `None` if there are none.
-pub(super) fn span(rows: &[RecordBatch]) -> Result<Option<(i64, i64)>> {
-    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(None) };
-    let Some(row) = last.num_rows().checked_sub(1) else { return Ok(None) };
-    Ok(Some((Parts::of(first)?.span(0).0, Parts::of(last)?.span(row).1)))
 }
 
 /// The rows of view `response_part` of one response, in order, and the activations of its process that were

@@ -1,12 +1,9 @@
 //! What makes the slow responses of a task or ISR slow. Not how they are compared (see view `slow_part`).
 
-use super::{Asked, Which, some, unknown};
+use super::{Asked, RESPONSE, Which, some, unknown};
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
 use arrow::array::RecordBatch;
-
-/// The metric whose samples are compared.
-const METRIC: &str = "ResponseTime";
 
 /// The columns of view `response_part` that the kinds of parts of view `slow_part` do not have.
 const OF_ONE: &str = "0 AS begin_at, 0 AS end_at, CAST(NULL AS VARCHAR) AS state, CAST(NULL AS VARCHAR) AS core, \
@@ -35,11 +32,11 @@ pub(crate) fn slow_parts_for_words(session: &Session, asked: &Asked) -> Result<V
 
 fn compared(session: &Session, asked: &Asked, columns: &str) -> Result<(Vec<RecordBatch>, Vec<bool>)> {
     let Asked { metric, entity, which } = asked;
-    if session.queries().metric(metric)?.name != METRIC || *which != Which::Greatest {
+    if session.queries().metric(metric)?.name != RESPONSE || *which != Which::Greatest {
         return Err(Error::usage(
             "--slow compares the responses of a task or ISR, not one of them, nor another metric",
         )
-        .hint(format!("write {METRIC}:{entity} --slow")));
+        .hint(format!("write {RESPONSE}:{entity} --slow")));
     }
     let statement = format!(
         "SELECT {columns} FROM slow_part WHERE process = $entity \

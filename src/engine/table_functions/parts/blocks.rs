@@ -77,40 +77,102 @@ impl Block {
     /// Where a row belongs: a span at its end.
     pub fn key(&self, row: usize) -> Option<Key> {
         match self {
-            Self::Events(rows) => rows.get(row).map(|(time, seq, _)| (*time, Rank::Event, *seq)),
-            Self::States(rows) => rows.get(row).map(|(span, _)| (span.end, Rank::State, 0)),
-            Self::Runnables(rows) => rows.get(row).map(|span| (span.end, Rank::Runnable, 0)),
-            Self::Calls(rows) => rows.get(row).map(|(time, _)| (*time, Rank::Call, 0)),
-            Self::Ended(rows) => rows.get(row).map(|one| (one.end, Rank::Ended, 0)),
+            Self::Events(rows) => rows.get(row).map(event_key),
+            Self::States(rows) => rows.get(row).map(state_key),
+            Self::Runnables(rows) => rows.get(row).map(runnable_key),
+            Self::Calls(rows) => rows.get(row).map(call_key),
+            Self::Ended(rows) => rows.get(row).map(ended_key),
         }
     }
 
-    /// Feeds the rows from one on, as long as they come first, at most so many. Returns how many.
-    pub fn feed(&self, from: usize, most: usize, comes: impl Fn(Key) -> bool, feed: &mut Feed) -> usize {
+    /// Feeds the rows from one on that come before a limit, at most so many. Returns how many, and the key of
+    /// the next one.
+    pub fn feed(&self, from: usize, most: usize, limit: Limit, feed: &mut Feed) -> (usize, Option<Key>) {
         // What kind of rows it has is asked once.
         match self {
-            Self::Events(rows) => taken(rows, from, most, |(time, seq, event)| {
-                comes((*time, Rank::Event, *seq)).then(|| feed.event(*time, event))
-            }),
-            Self::States(rows) => taken(rows, from, most, |(span, is_isr)| {
-                comes((span.end, Rank::State, 0)).then(|| feed.state(*span, *is_isr))
-            }),
-            Self::Runnables(rows) => taken(rows, from, most, |span| {
-                comes((span.end, Rank::Runnable, 0)).then(|| feed.runnable(*span))
-            }),
-            Self::Calls(rows) => taken(rows, from, most, |(time, actor)| {
-                comes((*time, Rank::Call, 0)).then(|| feed.yields(*actor, *time))
-            }),
-            Self::Ended(rows) => {
-                taken(rows, from, most, |one| comes((one.end, Rank::Ended, 0)).then(|| feed.ended(*one)))
+            Self::Events(rows) => {
+                taken(rows, (from, most), limit, event_key, |(time, _, event)| feed.event(*time, event))
             }
+            Self::States(rows) => {
+                taken(rows, (from, most), limit, state_key, |(span, is_isr)| feed.state(*span, *is_isr))
+            }
+            Self::Runnables(rows) => {
+                taken(rows, (from, most), limit, runnable_key, |span| feed.runnable(*span))
+            }
+            Self::Calls(rows) => {
+                taken(rows, (from, most), limit, call_key, |(time, actor)| feed.yields(*actor, *time))
+            }
+            Self::Ended(rows) => taken(rows, (from, most), limit, ended_key, |one| feed.ended(*one)),
         }
     }
 }
 
-/// How many rows are taken, until one is not.
-fn taken<T>(rows: &[T], from: usize, most: usize, take: impl FnMut(&T) -> Option<()>) -> usize {
-    rows.get(from..).unwrap_or_default().iter().take(most).map_while(take).count()
+fn event_key((time, seq, _): &(i64, i64, Event)) -> Key {
+    (*time, Rank::Event, *seq)
+}
+
+fn state_key((span, _): &(StateSpan, bool)) -> Key {
+    (span.end, Rank::State, 0)
+}
+
+fn runnable_key(span: &RunnableSpan) -> Key {
+    (span.end, Rank::Runnable, 0)
+}
+
+fn call_key((time, _): &(i64, Actor)) -> Key {
+    (*time, Rank::Call, 0)
+}
+
+fn ended_key(one: &Ended) -> Key {
+    (one.end, Rank::Ended, 0)
+}
+
+/// Up to where the rows of a run come first: before the next row of another run, or up to it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limit {
+    key: Key,
+    /// Of equal keys, the run with the lower number comes first.
+    with_equal: bool,
+}
+
+impl Limit {
+    /// All rows come.
+    pub const NONE: Self = Self { key: (i64::MAX, Rank::Ended, i64::MAX), with_equal: true };
+
+    /// Those of run `number`, before the next row of another run.
+    pub fn of(number: usize, (key, other): (Key, usize)) -> Self {
+        Self { key, with_equal: number < other }
+    }
+
+    #[inline(always)]
+    fn takes(self, key: Key) -> bool {
+        // Nearly always, the time says it.
+        if key.0 == self.key.0 {
+            key < self.key || self.with_equal && key == self.key
+        } else {
+            key.0 < self.key.0
+        }
+    }
+}
+
+/// Takes rows from a place on, up to a limit and a number. Returns how many, and the key of the next one.
+#[inline(always)]
+fn taken<T>(
+    rows: &[T],
+    (from, most): (usize, usize),
+    limit: Limit,
+    key: impl Fn(&T) -> Key,
+    mut take: impl FnMut(&T),
+) -> (usize, Option<Key>) {
+    let rest = rows.get(from..).unwrap_or_default();
+    for (count, row) in rest.iter().enumerate() {
+        let key = key(row);
+        if count == most || !limit.takes(key) {
+            return (count, Some(key));
+        }
+        take(row);
+    }
+    (rest.len(), None)
 }
 
 /// Each instance of a recording, and whether it is complete, in no order.

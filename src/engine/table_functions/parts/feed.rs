@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow::array::StringArray;
 
 use super::names::Names;
+use super::processes::Processes;
 use crate::btf::{Action, EntityType};
 use crate::error::Result;
 use crate::explain::{
@@ -94,33 +95,6 @@ pub(super) struct Feed {
     most_triggers: usize,
     /// In ticks. What was triggered longer ago has another cause.
     second: i64,
-}
-
-/// Which names are processes, by number.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Processes(Vec<Option<IsIsr>>);
-
-/// Whether a process is an interrupt service routine.
-type IsIsr = bool;
-
-impl Processes {
-    pub fn is_process(&self, name: u32) -> bool {
-        self.0.get(name as usize).is_some_and(Option::is_some)
-    }
-
-    pub fn is_isr(&self, process: u32) -> bool {
-        self.0.get(process as usize).is_some_and(|known| *known == Some(true))
-    }
-
-    fn add(&mut self, process: u32, is_isr: IsIsr) {
-        let place = process as usize;
-        if self.0.len() <= place {
-            self.0.resize(place + 1, None);
-        }
-        if let Some(known) = self.0.get_mut(place) {
-            *known = Some(is_isr);
-        }
-    }
 }
 
 /// Explanations, and what their numbers mean.

@@ -46,8 +46,8 @@ pub(super) fn make(
     give: impl Fn(Vec<RecordBatch>) -> Result<()> + Send + Sync,
 ) -> Result<()> {
     let Asked { database, recording, process, columns } = *asked;
-    let names = Names::default();
-    let rows = PartRows::new(recording, columns, &names).map_err(from_engine)?;
+    let names = Names::of(recording);
+    let rows = PartRows::new(columns, &names).map_err(from_engine)?;
     let process = process.map(|process| names.intern(process));
     let instances = instances(database, recording, &names)?;
     let calls = calls.map(|batch| calls_in(&batch?, &names));

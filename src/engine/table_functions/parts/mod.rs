@@ -6,15 +6,17 @@ mod feed;
 mod making;
 mod names;
 mod one;
+mod processes;
 mod rows;
 mod stored;
 mod window;
+mod words;
 
 use std::iter;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err, plan_err};
@@ -73,24 +75,29 @@ struct Wanted {
     recording: Option<String>,
     process: Option<String>,
     instance: Option<i64>,
+    /// They end behind this.
+    after: Option<i64>,
+    /// They begin before this.
+    before: Option<i64>,
 }
 
 impl Wanted {
     fn of(filters: &[Expr]) -> Self {
         let mut wanted = Self::default();
         for filter in filters {
-            let Some((column, value)) = equality(filter) else { continue };
+            let Some((column, operator, value)) = comparison(filter) else { continue };
             let text = || value.try_as_str().flatten().map(str::to_owned);
-            match column {
-                "recording" => wanted.recording = wanted.recording.or_else(text),
-                "process" => wanted.process = wanted.process.or_else(text),
-                "instance" => {
-                    let number = value.cast_to(&arrow::datatypes::DataType::Int64).ok();
-                    wanted.instance = match number {
-                        Some(ScalarValue::Int64(Some(number))) => Some(number),
-                        _ => wanted.instance,
-                    };
-                }
+            let number = || match value.cast_to(&DataType::Int64) {
+                Ok(ScalarValue::Int64(number)) => number,
+                _ => None,
+            };
+            match (column, operator) {
+                ("recording", Operator::Eq) => wanted.recording = wanted.recording.or_else(text),
+                ("process", Operator::Eq) => wanted.process = wanted.process.or_else(text),
+                ("instance", Operator::Eq) => wanted.instance = wanted.instance.or_else(number),
+                // A part that begins then, or ends then, has a length.
+                ("begin_at", Operator::GtEq) => wanted.after = wanted.after.or_else(number),
+                ("end_at", Operator::LtEq) => wanted.before = wanted.before.or_else(number),
                 _ => {}
             }
         }
@@ -98,12 +105,12 @@ impl Wanted {
     }
 }
 
-/// The column and the value of a filter `column = value`.
-fn equality(filter: &Expr) -> Option<(&str, &ScalarValue)> {
+/// The column, the operator and the value of a filter such as `column = value`.
+fn comparison(filter: &Expr) -> Option<(&str, Operator, &ScalarValue)> {
     let Expr::BinaryExpr(binary) = filter else { return None };
-    match (binary.op, binary.left.as_ref(), binary.right.as_ref()) {
-        (Operator::Eq, Expr::Column(c), Expr::Literal(v, _))
-        | (Operator::Eq, Expr::Literal(v, _), Expr::Column(c)) => Some((&c.name, v)),
+    match (binary.left.as_ref(), binary.right.as_ref()) {
+        (Expr::Column(c), Expr::Literal(v, _)) => Some((&c.name, binary.op, v)),
+        (Expr::Literal(v, _), Expr::Column(c)) => Some((&c.name, binary.op.swap()?, v)),
         _ => None,
     }
 }
@@ -148,8 +155,12 @@ impl TableProvider for PartsTable {
         let mut parts: Vec<Arc<dyn PartitionStream>> = Vec::new();
         if let (Some(process), Some(instance)) = (&wanted.process, wanted.instance) {
             for recording in &recordings {
-                let instance = (process.as_str(), instance);
-                let batches = one::parts(state, &self.database, &recording.name, instance, columns).await?;
+                let one = one::One {
+                    recording: &recording.name,
+                    instance: (process.as_str(), instance),
+                    within: (wanted.after, wanted.before),
+                };
+                let batches = one.parts(state, &self.database, columns).await?;
                 parts.push(Arc::new(Ready { batches, schema: Arc::clone(&schema) }));
             }
         } else {

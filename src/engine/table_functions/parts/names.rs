@@ -4,13 +4,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow::array::StringArray;
 
+use super::words::Words;
 use crate::names::Interner;
 
 /// A number for each name of a recording, the same on all threads.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Names(Arc<Mutex<Interner>>);
+#[derive(Debug, Clone)]
+pub(super) struct Names {
+    interner: Arc<Mutex<Interner>>,
+    words: Words,
+}
 
 impl Names {
+    /// The words of rows, which all arrays of the names have, and no names yet.
+    pub fn of(recording: &str) -> Self {
+        let mut interner = Interner::default();
+        let words = Words::of(recording, &mut interner);
+        Self { interner: Arc::new(Mutex::new(interner)), words }
+    }
+
+    /// The numbers of the words of rows.
+    pub fn words(&self) -> Words {
+        self.words
+    }
+
     /// The number of a name, new or not. Takes a lock: to be asked once per name of a dictionary.
     pub fn intern(&self, name: &str) -> u32 {
         self.lock().intern(name)
@@ -28,6 +44,6 @@ impl Names {
 
     fn lock(&self) -> MutexGuard<'_, Interner> {
         // A name that was being added when its thread panicked is there or not.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.interner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

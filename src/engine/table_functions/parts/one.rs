@@ -20,32 +20,66 @@ use crate::store::Database;
 
 /// So many instances are asked for their begins; of more, the whole recording before is read.
 const MOST_HOLDERS: usize = 32;
+/// What happened a hundredth of a second before is read at once.
+const SHORTLY: i64 = 100;
 
-/// The parts of the response of an instance of a process; none if it is not complete, or there is none.
-pub(super) async fn parts(
+/// The response that is asked for.
+pub(super) struct One<'a> {
+    pub recording: &'a str,
+    /// Process and number.
+    pub instance: (&'a str, i64),
+    /// It ends behind the first time, and begins before the second one, if they are known.
+    pub within: (Option<i64>, Option<i64>),
+}
+
+impl One<'_> {
+    /// Its parts; none if it is not complete, or there is no such instance.
+    pub async fn parts(
+        &self,
+        state: &SessionState,
+        database: &Arc<Database>,
+        columns: &[usize],
+    ) -> Result<Vec<RecordBatch>> {
+        let mut and = " AND complete".to_owned();
+        // Writing to a text does not fail.
+        if let Some(after) = self.within.0 {
+            let _ = write!(and, " AND terminate_at > {after}");
+        }
+        if let Some(before) = self.within.1 {
+            let _ =
+                write!(and, " AND (activate_at < {before} OR activate_at IS NULL AND start_at < {before})");
+        }
+        match span(state, self.recording, &[self.instance], &and).await? {
+            Some(span) => parts_of(state, database, (self.recording, self.instance), span, columns).await,
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The parts of the response of an instance of a process, which is `[begin, end)`.
+async fn parts_of(
     state: &SessionState,
     database: &Arc<Database>,
-    recording: &str,
-    instance: (&str, i64),
+    (recording, instance): (&str, (&str, i64)),
+    (begin, end): (i64, i64),
     columns: &[usize],
 ) -> Result<Vec<RecordBatch>> {
-    let Some((begin, end)) = span(state, recording, &[instance], " AND complete").await? else {
-        return Ok(Vec::new());
-    };
     let second = second(database);
     // Most holders have begun not long before. Files are sorted by that time: these are found at once.
     let lately = begin.saturating_sub(second).max(-i64::MAX);
     let lately = format!(
         " AND (activate_at BETWEEN {lately} AND {end} OR activate_at IS NULL AND start_at BETWEEN {lately} AND {end})"
     );
-    let (triggers, mut since) = (begin.saturating_sub(second), begin);
+    let triggers = begin.saturating_sub(second);
+    // Who delays it has mostly begun before it, but not long before.
+    let mut since = begin.saturating_sub(second / SHORTLY);
     // How far is looked back for a holder next: most locks are not held for long.
     let mut back =
         [second / 10, second.saturating_mul(10)].map(|back| begin.saturating_sub(back)).into_iter();
     loop {
         let window = Window { triggers, since, from: begin, to: end };
-        let names = Names::default();
-        let mut rows = PartRows::new(recording, columns, &names)?;
+        let names = Names::of(recording);
+        let mut rows = PartRows::new(columns, &names)?;
         let only = Actor { process: names.intern(instance.0), instance: instance.1 };
         let wanted = move |actor| actor == only;
         let mut feed = Feed::of((database, recording), names.clone(), wanted).map_err(failed)?;
@@ -131,15 +165,19 @@ async fn span(
     for (process, instance) in instances {
         let or = if which.is_empty() { "" } else { " OR " };
         // Writing to a text does not fail.
-        let _ = write!(which, "{or}process = '{}' AND instance = {instance}", quoted(process));
+        let _ = write!(which, "{or}instance = {instance} AND process = '{}'", quoted(process));
     }
     let statement = format!(
         "SELECT coalesce(activate_at, start_at) AS begin_at, terminate_at AS end_at FROM process_instance \
          WHERE recording = '{}' AND ({which}){and}",
         quoted(recording)
     );
+    // Few rows fulfil the conditions: of the others, no further column is made.
+    let mut state = state.clone();
+    let options = &mut state.config_mut().options_mut().execution.parquet;
+    (options.pushdown_filters, options.reorder_filters) = (true, false);
     let (mut known, mut whole) = (0, None::<(i64, i64)>);
-    for batch in run(state, &statement).await? {
+    for batch in run(&state, &statement).await? {
         let [begins, ends] = result::columns::<[Integers; 2]>(&batch).map_err(failed)?;
         for row in 0..batch.num_rows() {
             let Some(begin) = begins.get(row) else { return Ok(None) };

@@ -10,10 +10,12 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use datafusion::common::Result;
 
-use super::feed::{Made, Processes};
+use super::feed::Made;
 use super::names::Names;
+use super::processes::Processes;
+use super::words::Words;
 use crate::engine::time_columns::time_column;
-use crate::explain::{Explained, Kind, Part, Reason, Source, State};
+use crate::explain::{Explained, Part, Reason, Source};
 
 /// A result has batches of about as many rows.
 const BATCH_ROWS: usize = 64 * 1024;
@@ -106,12 +108,10 @@ pub(super) struct PartRows {
 }
 
 impl PartRows {
-    /// `columns`: the places of those that are wanted. To be made before what becomes rows: the words of rows
-    /// are among its names then.
-    pub fn new(recording: &str, columns: &[usize], names: &Names) -> Result<Self> {
+    /// `columns`: the places of those that are wanted.
+    pub fn new(columns: &[usize], names: &Names) -> Result<Self> {
         let of = |place: &usize| COLUMNS.get(*place).map(|column| column.3);
-        let words = Words::of(names, recording);
-        let names = names.array();
+        let (words, names) = (names.words(), names.array());
         let views = cast(names.as_ref(), &DataType::Utf8View)?;
         Ok(Self {
             columns: columns.iter().filter_map(of).collect(),
@@ -228,85 +228,6 @@ impl Rows<'_> {
 
     fn count(&self) -> usize {
         self.explained.iter().map(|one| one.parts.len()).sum()
-    }
-}
-
-/// The numbers of the words that rows use.
-#[derive(Debug)]
-struct Words {
-    recording: u32,
-    types: [u32; 3],
-    kinds: [u32; 6],
-    states: [u32; 6],
-    reasons: [u32; 6],
-}
-
-impl Words {
-    fn of(names: &Names, recording: &str) -> Self {
-        let six = |words: [&str; 6]| words.map(|word| names.intern(word));
-        let kinds = six(["executes", "behind", "os", "lock", "event", "unknown"]);
-        let states = six(["active", "running", "ready", "waiting", "polling", "parking"]);
-        let reasons = six([
-            "isr",
-            "higher_priority",
-            "equal_priority",
-            "previous_instance",
-            "holds",
-            "not_preemptable",
-        ]);
-        let types = ["T", "I", "STI"].map(|word| names.intern(word));
-        Self { recording: names.intern(recording), types, kinds, states, reasons }
-    }
-
-    fn kind(&self, kind: Kind) -> u32 {
-        let [executes, behind, os, lock, event, unknown] = self.kinds;
-        match kind {
-            Kind::Executes => executes,
-            Kind::Behind => behind,
-            Kind::Os => os,
-            Kind::Lock => lock,
-            Kind::WaitsFor => event,
-            Kind::Unknown => unknown,
-        }
-    }
-
-    fn reason(&self, reason: Reason) -> Option<u32> {
-        let [isr, higher, equal, previous, holds, not_preemptable] = self.reasons;
-        Some(match reason {
-            Reason::Isr => isr,
-            Reason::HigherPriority => higher,
-            Reason::EqualPriority => equal,
-            Reason::PreviousInstance => previous,
-            Reason::LowerPriorityHolds(_) => holds,
-            Reason::LowerPriorityNotPreemptable => not_preemptable,
-            Reason::NotKnown => return None,
-        })
-    }
-
-    fn state(&self, state: Option<State>) -> Option<u32> {
-        let [active, running, ready, waiting, polling, parking] = self.states;
-        Some(match state? {
-            State::Active => active,
-            State::Running => running,
-            State::Ready => ready,
-            State::Waiting => waiting,
-            State::Polling => polling,
-            State::Parking => parking,
-        })
-    }
-
-    fn type_of(&self, process: u32, processes: &Processes) -> u32 {
-        let [task, isr, _] = self.types;
-        if processes.is_isr(process) { isr } else { task }
-    }
-
-    fn type_of_source(&self, source: Source, processes: &Processes) -> Option<u32> {
-        let [.., stimulus] = self.types;
-        match source {
-            Source::Process(actor) => Some(self.type_of(actor.process, processes)),
-            // An alarm that is called like a task: which of them it was, the trace does not say.
-            Source::Stimulus(name) => (!processes.is_process(name)).then_some(stimulus),
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! them are keys of dictionaries: a statement would merge them as texts. Not the rows of one response (see
 //! `window`), nor what a file has (see `blocks`).
 
-use super::blocks::{Block, Blocks, Key, Rank};
+use super::blocks::{Block, Blocks, Key, Limit, Rank};
 use super::feed::Feed;
 use super::names::Names;
 use crate::error::Result;
@@ -78,8 +78,14 @@ impl<'c, 'a> Stored<'c, 'a> {
             let Some((_, number)) = self.order.pop() else { return Ok(false) };
             let Some(run) = self.runs.get_mut(number) else { continue };
             // Up to the next row of another file.
-            fed += run.feed(feed, number, self.order.last(), most - fed);
-            if let Some(key) = run.settle(self.pipeline)? {
+            let limit = self.order.last().map_or(Limit::NONE, |other| Limit::of(number, *other));
+            let (count, next) = run.block.feed(run.next, most - fed, limit, feed);
+            (fed, run.next) = (fed + count, run.next + count);
+            let next = match next {
+                Some(key) => Some(key),
+                None => run.open_next(self.pipeline)?,
+            };
+            if let Some(key) = next {
                 let next = (key, number);
                 let later = |other: &(Key, usize)| *other > next;
                 let place = match self.order.iter().rev().take(NEAR).position(later) {
@@ -94,27 +100,21 @@ impl<'c, 'a> Stored<'c, 'a> {
 }
 
 impl<'c, 'a> Run<'c, 'a> {
-    /// Feeds rows of the block that come before `until`, at most so many. Returns how many.
-    fn feed(&mut self, feed: &mut Feed, number: usize, until: Option<&(Key, usize)>, most: usize) -> usize {
-        let comes = |key: Key| until.is_none_or(|until| (key, number) < *until);
-        let fed = self.block.feed(self.next, most, comes, feed);
-        self.next += fed;
-        fed
-    }
-
-    /// Looks for the next row, in the next blocks if need be.
-    fn settle(&mut self, pipeline: &'c Pipeline<'a>) -> Result<Option<Key>> {
+    /// Looks for the next row in the next blocks. Returns its key.
+    fn open_next(&mut self, pipeline: &'c Pipeline<'a>) -> Result<Option<Key>> {
         loop {
-            if let Some(key) = self.block.key(self.next) {
-                return Ok(Some(key));
-            }
             self.rows = match std::mem::replace(&mut self.rows, Reading::Over) {
                 Reading::Later(blocks) => Reading::Now(pipeline.prefetch(*blocks)),
                 open => open,
             };
             let Reading::Now(blocks) = &mut self.rows else { return Ok(None) };
             match blocks.next().transpose()? {
-                Some(block) => (self.block, self.next) = (block, 0),
+                Some(block) => {
+                    (self.block, self.next) = (block, 0);
+                    if let Some(key) = self.block.key(0) {
+                        return Ok(Some(key));
+                    }
+                }
                 // Nothing of the file is kept.
                 None => (self.rows, self.block) = (Reading::Over, Block::NONE),
             }
