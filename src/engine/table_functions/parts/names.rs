@@ -37,11 +37,6 @@ impl Names {
         self.lock().array()
     }
 
-    /// The name of a number.
-    pub fn name(&self, number: u32) -> String {
-        self.lock().text(number).to_owned()
-    }
-
     fn lock(&self) -> MutexGuard<'_, Interner> {
         // A name that was being added when its thread panicked is there or not.
         self.interner.lock().unwrap_or_else(PoisonError::into_inner)

@@ -15,11 +15,10 @@ use super::names::Names;
 use super::rows::PartRows;
 use super::window::{Window, rows_of, take_in};
 use crate::explain::{Actor, Kind, Reason, Source, State};
-use crate::schema::result::{self, Integers};
+use crate::names::IdSet;
+use crate::schema::result::{self, Integers, Texts};
 use crate::store::Database;
 
-/// So many instances are asked for their begins; of more, the whole recording before is read.
-const MOST_HOLDERS: usize = 32;
 /// What happened a hundredth of a second before is read at once.
 const SHORTLY: i64 = 100;
 
@@ -49,7 +48,7 @@ impl One<'_> {
             let _ =
                 write!(and, " AND (activate_at < {before} OR activate_at IS NULL AND start_at < {before})");
         }
-        match span(state, self.recording, &[self.instance], &and).await? {
+        match span(state, self.recording, self.instance, &and).await? {
             Some(span) => parts_of(state, database, (self.recording, self.instance), span, columns).await,
             None => Ok(Vec::new()),
         }
@@ -65,11 +64,6 @@ async fn parts_of(
     columns: &[usize],
 ) -> Result<Vec<RecordBatch>> {
     let second = second(database);
-    // Most holders have begun not long before. Files are sorted by that time: these are found at once.
-    let lately = begin.saturating_sub(second).max(-i64::MAX);
-    let lately = format!(
-        " AND (activate_at BETWEEN {lately} AND {end} OR activate_at IS NULL AND start_at BETWEEN {lately} AND {end})"
-    );
     let triggers = begin.saturating_sub(second);
     // Who delays it has mostly begun before it, but not long before.
     let mut since = begin.saturating_sub(second / SHORTLY);
@@ -92,19 +86,20 @@ async fn parts_of(
             feed.ended(one);
         }
         let made = feed.finish();
-        let earlier = match holders(&made, &names) {
+        let earlier = match holders(&made) {
             Holders::Some(holders) if holders.is_empty() => since,
             Holders::Some(holders) => {
-                let holders: Vec<_> =
-                    holders.iter().map(|(name, instance)| (name.as_str(), *instance)).collect();
-                let begun = match span(state, recording, &holders, &lately).await? {
+                // Most have begun not long before. Files are sorted by that time: these are found at once.
+                let lately = begin.saturating_sub(second).max(-i64::MAX);
+                let first = match first_begin(state, recording, &names, &holders, (lately, since, end))
+                    .await?
+                {
                     Some(begun) => Some(begun),
-                    None => span(state, recording, &holders, "").await?,
+                    None => first_begin(state, recording, &names, &holders, (-i64::MAX, since, end)).await?,
                 };
-                begun.map_or(i64::MIN, |(begin, _)| begin.min(since))
+                first.map_or(i64::MIN, |begin| begin.min(since))
             }
             Holders::Unknown => back.find(|at| *at < since).unwrap_or(i64::MIN),
-            Holders::TooMany => i64::MIN,
         };
         if earlier >= since {
             return rows.batches(&made);
@@ -115,21 +110,19 @@ async fn parts_of(
 
 /// Who may hold a semaphore that matters, or poll for one, since the begin of its instance at the earliest.
 enum Holders {
-    Some(Vec<(String, i64)>),
+    Some(IdSet<Actor>),
     /// One of a time before what was read.
     Unknown,
-    /// Too many to ask for their begins.
-    TooMany,
 }
 
-fn holders(made: &Made, names: &Names) -> Holders {
-    let mut holders: Vec<Actor> = Vec::new();
+fn holders(made: &Made) -> Holders {
+    let mut holders = IdSet::default();
     for part in made.explanations.iter().flat_map(|one| one.parts) {
         if part.kind == Kind::Behind && part.holder_state == Some(State::Polling) {
             match (part.object, part.by, part.by_behind) {
                 (Some(_), _, None) => return Holders::Unknown,
                 // It asked before what was read.
-                (None, Some(Source::Process(by)), _) => holders.push(by),
+                (None, Some(Source::Process(by)), _) => drop(holders.insert(by)),
                 _ => {}
             }
         }
@@ -140,54 +133,66 @@ fn holders(made: &Made, names: &Names) -> Holders {
                 Some(Source::Process(by)),
                 Some(Reason::NotKnown | Reason::LowerPriorityHolds(_)),
             )
-            | (Kind::Lock, Some(Source::Process(by)), _) => holders.push(by),
+            | (Kind::Lock, Some(Source::Process(by)), _) => drop(holders.insert(by)),
             _ => {}
         }
     }
-    holders.sort_unstable();
-    holders.dedup();
-    match holders.len() > MOST_HOLDERS {
-        true => Holders::TooMany,
-        false => Holders::Some(holders.iter().map(|by| (names.name(by.process), by.instance)).collect()),
-    }
+    Holders::Some(holders)
 }
 
-/// From the first begin of some instances to their last end. `None` if one is missing, or its begin is not
-/// known, or it does not fulfil a condition `and`.
+/// The first begin of some instances, all of which were there between `since` and `end`, and began from
+/// `from` on; `None` if one did not, or its begin is not known.
+async fn first_begin(
+    state: &SessionState,
+    recording: &str,
+    names: &Names,
+    holders: &IdSet<Actor>,
+    (from, since, end): (i64, i64, i64),
+) -> Result<Option<i64>> {
+    let statement = format!(
+        "SELECT process, instance, coalesce(activate_at, start_at) FROM process_instance \
+         WHERE recording = '{}' AND (terminate_at >= {since} OR terminate_at IS NULL) AND \
+         (activate_at BETWEEN {from} AND {end} OR activate_at IS NULL AND start_at BETWEEN {from} AND {end})",
+        recording.replace('\'', "''")
+    );
+    let (mut known, mut first) = (IdSet::default(), i64::MAX);
+    for batch in run(state, &statement).await? {
+        let (processes, instances, begins) =
+            result::columns::<(Texts, Integers, Integers)>(&batch).map_err(failed)?;
+        for row in 0..batch.num_rows() {
+            let actor = Actor { process: names.intern(processes.value(row)), instance: instances.value(row) };
+            if holders.contains(&actor) {
+                known.insert(actor);
+                first = first.min(begins.value(row));
+            }
+        }
+    }
+    Ok((known.len() == holders.len()).then_some(first))
+}
+
+/// Begin and end of an instance that fulfils a condition `and`; `None` if there is none, or its begin or end
+/// is not known.
 async fn span(
     state: &SessionState,
     recording: &str,
-    instances: &[(&str, i64)],
+    (process, instance): (&str, i64),
     and: &str,
 ) -> Result<Option<(i64, i64)>> {
-    let quoted = |text: &str| text.replace('\'', "''");
-    let mut which = String::new();
-    for (process, instance) in instances {
-        let or = if which.is_empty() { "" } else { " OR " };
-        // Writing to a text does not fail.
-        let _ = write!(which, "{or}instance = {instance} AND process = '{}'", quoted(process));
-    }
+    let [recording, process] = [recording, process].map(|text| text.replace('\'', "''"));
     let statement = format!(
         "SELECT coalesce(activate_at, start_at) AS begin_at, terminate_at AS end_at FROM process_instance \
-         WHERE recording = '{}' AND ({which}){and}",
-        quoted(recording)
+         WHERE recording = '{recording}' AND instance = {instance} AND process = '{process}'{and}"
     );
-    // Few rows fulfil the conditions: of the others, no further column is made.
+    // One row fulfils the conditions: of the others, no further column is made.
     let mut state = state.clone();
     let options = &mut state.config_mut().options_mut().execution.parquet;
     (options.pushdown_filters, options.reorder_filters) = (true, false);
-    let (mut known, mut whole) = (0, None::<(i64, i64)>);
+    let mut found = None;
     for batch in run(&state, &statement).await? {
         let [begins, ends] = result::columns::<[Integers; 2]>(&batch).map_err(failed)?;
-        for row in 0..batch.num_rows() {
-            let Some(begin) = begins.get(row) else { return Ok(None) };
-            // One that goes on has its begin only.
-            let end = ends.get(row).unwrap_or(i64::MAX);
-            known += 1;
-            whole = Some(whole.map_or((begin, end), |(first, last)| (first.min(begin), last.max(end))));
-        }
+        found = found.or_else(|| begins.get(0).zip(ends.get(0)));
     }
-    Ok(whole.filter(|_| known == instances.len()))
+    Ok(found)
 }
 
 /// All rows of a statement, in its order.
