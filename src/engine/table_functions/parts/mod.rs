@@ -2,6 +2,7 @@
 //! parts (see [`crate::explain`]).
 
 mod blocks;
+mod earlier;
 mod feed;
 mod making;
 mod names;

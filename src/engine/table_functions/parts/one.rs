@@ -1,5 +1,5 @@
 //! The parts of one response: only what it needs is read. Not of many, for which a recording is read once
-//! (see `feed`).
+//! (see `feed`), nor from when on it matters (see `earlier`).
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -7,16 +7,15 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use datafusion::common::Result;
 use datafusion::execution::SessionState;
-use datafusion::physical_plan::{ExecutionPlan, collect};
 
+use super::earlier::Unclear;
 use super::failed;
-use super::feed::{Ended, Feed, Made, second};
+use super::feed::{Ended, Feed, second};
 use super::names::Names;
 use super::rows::PartRows;
-use super::window::{Window, rows_of, take_in};
-use crate::explain::{Actor, Kind, Reason, Source, State};
-use crate::names::IdSet;
-use crate::schema::result::{self, Integers, Texts};
+use super::window::{Window, rows_of, run, take_in};
+use crate::explain::Actor;
+use crate::schema::result::{self, Integers};
 use crate::store::Database;
 
 /// What happened a hundredth of a second before is read at once.
@@ -67,9 +66,6 @@ async fn parts_of(
     let triggers = begin.saturating_sub(second);
     // Who delays it has mostly begun before it, but not long before.
     let mut since = begin.saturating_sub(second / SHORTLY);
-    // How far is looked back for a holder next: most locks are not held for long.
-    let mut back =
-        [second / 10, second.saturating_mul(10)].map(|back| begin.saturating_sub(back)).into_iter();
     loop {
         let window = Window { triggers, since, from: begin, to: end };
         let names = Names::of(recording);
@@ -86,88 +82,12 @@ async fn parts_of(
             feed.ended(one);
         }
         let made = feed.finish();
-        let earlier = match holders(&made) {
-            Holders::Some(holders) if holders.is_empty() => since,
-            Holders::Some(holders) => {
-                // Most have begun not long before. Files are sorted by that time: these are found at once.
-                let lately = begin.saturating_sub(second).max(-i64::MAX);
-                let first = match first_begin(state, recording, &names, &holders, (lately, since, end))
-                    .await?
-                {
-                    Some(begun) => Some(begun),
-                    None => first_begin(state, recording, &names, &holders, (-i64::MAX, since, end)).await?,
-                };
-                first.map_or(i64::MIN, |begin| begin.min(since))
-            }
-            Holders::Unknown => back.find(|at| *at < since).unwrap_or(i64::MIN),
-        };
-        if earlier >= since {
-            return rows.batches(&made);
-        }
-        since = earlier;
+        let unclear = Unclear::of(&made);
+        let earlier = unclear.begins(state, recording, (begin.saturating_sub(second), since, end)).await?;
+        let Some(earlier) = earlier else { return rows.batches(&made) };
+        // At least as much more is read each time: it is read few times.
+        since = earlier.min(since.saturating_sub(end.saturating_sub(since)));
     }
-}
-
-/// Who may hold a semaphore that matters, or poll for one, since the begin of its instance at the earliest.
-enum Holders {
-    Some(IdSet<Actor>),
-    /// One of a time before what was read.
-    Unknown,
-}
-
-fn holders(made: &Made) -> Holders {
-    let mut holders = IdSet::default();
-    for part in made.explanations.iter().flat_map(|one| one.parts) {
-        if part.kind == Kind::Behind && part.holder_state == Some(State::Polling) {
-            match (part.object, part.by, part.by_behind) {
-                (Some(_), _, None) => return Holders::Unknown,
-                // It asked before what was read.
-                (None, Some(Source::Process(by)), _) => drop(holders.insert(by)),
-                _ => {}
-            }
-        }
-        match (part.kind, part.by, part.reason) {
-            (Kind::Lock, None, _) => return Holders::Unknown,
-            (
-                Kind::Behind,
-                Some(Source::Process(by)),
-                Some(Reason::NotKnown | Reason::LowerPriorityHolds(_)),
-            )
-            | (Kind::Lock, Some(Source::Process(by)), _) => drop(holders.insert(by)),
-            _ => {}
-        }
-    }
-    Holders::Some(holders)
-}
-
-/// The first begin of some instances, all of which were there between `since` and `end`, and began from
-/// `from` on; `None` if one did not, or its begin is not known.
-async fn first_begin(
-    state: &SessionState,
-    recording: &str,
-    names: &Names,
-    holders: &IdSet<Actor>,
-    (from, since, end): (i64, i64, i64),
-) -> Result<Option<i64>> {
-    let statement = format!(
-        "SELECT process, instance, coalesce(activate_at, start_at) FROM process_instance \
-         WHERE recording = '{}' AND (terminate_at >= {since} OR terminate_at IS NULL) AND \
-         (activate_at BETWEEN {from} AND {end} OR activate_at IS NULL AND start_at BETWEEN {from} AND {end})",
-        recording.replace('\'', "''")
-    );
-    let (mut known, mut first) = (IdSet::default(), i64::MAX);
-    for batch in run(state, &statement).await? {
-        let (processes, instances, begins) =
-            result::columns::<(Texts, Integers, Integers)>(&batch).map_err(failed)?;
-        for row in 0..batch.num_rows() {
-            let actor = Actor { process: names.intern(processes.value(row)), instance: instances.value(row) };
-            if holders.contains(&actor) {
-                known.insert(actor);
-                first = first.min(begins.value(row));
-            }
-        }
-    }
-    Ok((known.len() == holders.len()).then_some(first))
 }
 
 /// Begin and end of an instance that fulfils a condition `and`; `None` if there is none, or its begin or end
@@ -193,11 +113,4 @@ async fn span(
         found = found.or_else(|| begins.get(0).zip(ends.get(0)));
     }
     Ok(found)
-}
-
-/// All rows of a statement, in its order.
-async fn run(state: &SessionState, statement: &str) -> Result<Vec<RecordBatch>> {
-    let plan = state.create_logical_plan(statement).await?;
-    let plan: Arc<dyn ExecutionPlan> = state.create_physical_plan(&plan).await?;
-    collect(plan, state.task_ctx()).await
 }

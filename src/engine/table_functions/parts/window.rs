@@ -2,7 +2,11 @@
 //! one statement, in the order of time. Not those of all responses (see `stored`), nor what follows from
 //! rows (see `feed`).
 
+use std::sync::Arc;
+
 use arrow::array::RecordBatch;
+use datafusion::execution::SessionState;
+use datafusion::physical_plan::{ExecutionPlan, collect};
 
 use super::feed::{Ended, Event, Feed, state};
 use super::names::Names;
@@ -103,4 +107,14 @@ pub(super) fn take_in(
         }
     }
     Ok(())
+}
+
+/// All rows of a statement, in its order.
+pub(super) async fn run(
+    state: &SessionState,
+    statement: &str,
+) -> datafusion::common::Result<Vec<RecordBatch>> {
+    let plan = state.create_logical_plan(statement).await?;
+    let plan: Arc<dyn ExecutionPlan> = state.create_physical_plan(&plan).await?;
+    collect(plan, state.task_ctx()).await
 }
