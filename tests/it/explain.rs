@@ -83,9 +83,12 @@ fn slow_responses_are_compared_with_typical_ones() {
 /// A condition on process and instance reads a part of the recording only.
 #[test]
 fn one_response_is_explained_as_all_are() {
-    for (bench, database) in
-        [(Bench::engine(), "engine.db"), (locked(), "locked.db"), (behind_a_poller(), "poller.db")]
-    {
+    for (bench, database) in [
+        (Bench::engine(), "engine.db"),
+        (locked(), "locked.db"),
+        (behind_a_poller(), "poller.db"),
+        (held_for_long(), "long.db"),
+    ] {
         let all = rows(&bench, database, "SELECT * FROM response_part ORDER BY process, instance, part");
         let (header, all) = all.split_once('\n').unwrap();
         let instances =
@@ -197,4 +200,65 @@ pub fn behind_a_poller() -> Bench {
 fn who_has_the_core_and_only_polls_waits_for_somebody_else() {
     let bench = behind_a_poller();
     insta::assert_snapshot!(bench.ok(&["explain", "poller.db", "StartDelay:T_L"]).stdout);
+}
+
+/// Each second of the last five, T_L waits on Core_0 while T_A polls there for a semaphore: somebody has got
+/// it minutes before, also one of whom no begin is known, or has given it back, or ended with it.
+fn held_for_long() -> Bench {
+    let bench = Bench::new();
+    let mut text =
+        "#version 2.2.1\n#creator test\n#creationDate 2026-01-01T00:00:00Z\n#timeScale us\n".to_owned();
+    for line in [
+        "10,T_N,0,SEM,Of_N,0,requestsemaphore",
+        "10,T_N,0,SEM,Of_N,0,assigned",
+        "20,Core_1,0,T,T_N,0,preempt",
+        "30,Alarm,0,T,T_H,0,activate",
+        "30,Core_1,0,T,T_H,0,start",
+        "40,T_H,0,SEM,Of_H,0,requestsemaphore",
+        "40,T_H,0,SEM,Of_H,0,assigned",
+        "50,T_H,0,SEM,Given,0,requestsemaphore",
+        "50,T_H,0,SEM,Given,0,assigned",
+        "60,T_H,0,SEM,Given,0,released",
+        "70,Core_1,0,T,T_H,0,wait",
+        "80,Alarm,0,T,T_E,0,activate",
+        "80,Core_1,0,T,T_E,0,start",
+        "90,T_E,0,SEM,Lost,0,requestsemaphore",
+        "90,T_E,0,SEM,Lost,0,assigned",
+        "100,Core_1,0,T,T_E,0,terminate",
+    ] {
+        writeln!(text, "{line}").unwrap();
+    }
+    for (nth, semaphore) in ["Of_N", "Of_H", "Given", "Lost", "New"].into_iter().enumerate() {
+        let at = 200_000_000 + 1_000_000 * nth as u64;
+        for (after, rest) in [
+            (0, format!("Alarm,0,T,T_A,{nth},activate")),
+            (0, format!("Core_0,0,T,T_A,{nth},start")),
+            (10, format!("T_A,{nth},SEM,{semaphore},0,requestsemaphore")),
+            (10, format!("T_A,{nth},SEM,{semaphore},0,waiting")),
+            (10, format!("Core_0,0,T,T_A,{nth},poll")),
+            (20, format!("Alarm,0,T,T_L,{nth},activate")),
+            (30, format!("T_A,{nth},SEM,{semaphore},0,assigned")),
+            (30, format!("Core_0,0,T,T_A,{nth},run")),
+            (40, format!("T_A,{nth},SEM,{semaphore},0,released")),
+            (50, format!("Core_0,0,T,T_A,{nth},terminate")),
+            (50, format!("Core_0,0,T,T_L,{nth},start")),
+            (60, format!("Core_0,0,T,T_L,{nth},terminate")),
+        ] {
+            writeln!(text, "{},{rest}", at + after).unwrap();
+        }
+    }
+    bench.write("long.btf", text);
+    bench.ok(&["ingest", "long.db", "long.btf", "-q"]);
+    bench
+}
+
+#[test]
+fn what_was_got_long_before_has_its_holder() {
+    let bench = held_for_long();
+    let found = rows(
+        &bench,
+        "long.db",
+        "SELECT instance, object, behind_process FROM response_part WHERE process = 'T_L' AND holder_state = 'polling'",
+    );
+    insta::assert_snapshot!(found);
 }

@@ -6,11 +6,14 @@ use std::collections::{BTreeSet, HashMap};
 use datafusion::common::Result;
 use datafusion::execution::SessionState;
 
-use super::failed;
 use super::feed::Made;
 use super::window::run;
+use super::{failed, quoted};
 use crate::explain::{Kind, Reason, Source, State};
 use crate::schema::result::{self, Integers, Texts};
+
+/// Before all times; the least that can be written in a statement.
+const FIRST: i64 = -i64::MAX;
 
 /// What an explanation leaves open, as it may have happened before the rows that were read.
 #[derive(Debug, Default)]
@@ -65,7 +68,7 @@ impl Unclear {
         let held = self.first_hold(state, &recording, since).await?;
         let mut begun = (!self.instances.is_empty()).then_some(i64::MIN);
         // Files are sorted by that time: a begin not long before is found at once.
-        for from in [lately.max(-i64::MAX), -i64::MAX] {
+        for from in [lately.max(FIRST), FIRST] {
             if begun == Some(i64::MIN) {
                 let first = self.first_begin(state, &recording, (from, since, end)).await?;
                 begun = Some(first.unwrap_or(i64::MIN));
@@ -93,7 +96,7 @@ impl Unclear {
         if self.objects.is_empty() {
             return Ok(None);
         }
-        let there = There::of(state, recording, (-i64::MAX, since, since.saturating_sub(1))).await?;
+        let there = There::of(state, recording, (FIRST, since, since.saturating_sub(1))).await?;
         let Some(first) = there.first() else { return Ok(None) };
         let objects: Vec<String> = self.objects.iter().map(|object| quoted(object)).collect();
         let statement = format!(
@@ -127,13 +130,14 @@ struct There(HashMap<String, HashMap<i64, i64>>);
 
 impl There {
     /// Those that began in `[from, end]`, and did not end before `since`.
-    async fn of(
-        state: &SessionState,
-        recording: &str,
-        (from, since, end): (i64, i64, i64),
-    ) -> Result<Self> {
+    async fn of(state: &SessionState, recording: &str, (from, since, end): (i64, i64, i64)) -> Result<Self> {
+        // An instance that was there when the recording began may have no begin.
+        let no_begin = if from == FIRST { " OR activate_at IS NULL AND start_at IS NULL" } else { "" };
         let statement = format!(
-            "SELECT process, instance, coalesce(activate_at, start_at) FROM process_instance              WHERE recording = {recording} AND (terminate_at >= {since} OR terminate_at IS NULL) AND              (activate_at BETWEEN {from} AND {end} OR activate_at IS NULL AND start_at BETWEEN {from} AND {end})"
+            "SELECT process, instance, coalesce(activate_at, start_at, {FIRST}) FROM process_instance \
+             WHERE recording = {recording} AND (terminate_at >= {since} OR terminate_at IS NULL) \
+             AND (activate_at BETWEEN {from} AND {end} \
+             OR activate_at IS NULL AND start_at BETWEEN {from} AND {end}{no_begin})"
         );
         let mut there: HashMap<String, HashMap<i64, i64>> = HashMap::new();
         for batch in run(state, &statement).await? {
@@ -154,9 +158,4 @@ impl There {
     fn first(&self) -> Option<i64> {
         self.0.values().flat_map(HashMap::values).copied().min()
     }
-}
-
-/// A text in a statement.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }

@@ -6,6 +6,7 @@ use arrow::array::RecordBatch;
 use super::blocks::{Block, instances};
 use super::feed::{Feed, Made};
 use super::names::Names;
+use super::quoted;
 use super::rows::PartRows;
 use super::stored::Stored;
 use crate::engine::failure::failed as from_engine;
@@ -22,9 +23,9 @@ const OFTEN: usize = 64 * 1024;
 /// Selects the calls of the scheduler, by which a task may lose its core, in the order of time.
 pub(super) fn calls_of(recording: &str) -> String {
     format!(
-        "SELECT enter_at, instance, process FROM os_call WHERE recording = '{}' AND name = 'Schedule' \
+        "SELECT enter_at, instance, process FROM os_call WHERE recording = {} AND name = 'Schedule' \
          AND enter_at IS NOT NULL AND process IS NOT NULL ORDER BY enter_at",
-        recording.replace('\'', "''")
+        quoted(recording)
     )
 }
 

@@ -9,11 +9,11 @@ use datafusion::common::Result;
 use datafusion::execution::SessionState;
 
 use super::earlier::Unclear;
-use super::failed;
 use super::feed::{Ended, Feed, second};
 use super::names::Names;
 use super::rows::PartRows;
 use super::window::{Window, rows_of, run, take_in};
+use super::{failed, quoted};
 use crate::explain::Actor;
 use crate::schema::result::{self, Integers};
 use crate::store::Database;
@@ -98,10 +98,10 @@ async fn span(
     (process, instance): (&str, i64),
     and: &str,
 ) -> Result<Option<(i64, i64)>> {
-    let [recording, process] = [recording, process].map(|text| text.replace('\'', "''"));
+    let [recording, process] = [recording, process].map(quoted);
     let statement = format!(
         "SELECT coalesce(activate_at, start_at) AS begin_at, terminate_at AS end_at FROM process_instance \
-         WHERE recording = '{recording}' AND instance = {instance} AND process = '{process}'{and}"
+         WHERE recording = {recording} AND instance = {instance} AND process = {process}{and}"
     );
     // One row fulfils the conditions: of the others, no further column is made.
     let mut state = state.clone();

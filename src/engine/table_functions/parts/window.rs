@@ -10,6 +10,7 @@ use datafusion::physical_plan::{ExecutionPlan, collect};
 
 use super::feed::{Ended, Event, Feed, state};
 use super::names::Names;
+use super::quoted;
 use crate::btf::{Action, EntityType};
 use crate::error::Result;
 use crate::explain::{Actor, RunnableSpan, StateSpan};
@@ -35,7 +36,7 @@ mod rank {
 
 /// Selects the rows of a window, in the order of time.
 pub(super) fn rows_of(recording: &str, window: Window) -> String {
-    let recording = format!("recording = '{}'", recording.replace('\'', "''"));
+    let recording = format!("recording = {}", quoted(recording));
     let Window { triggers, since, from, to } = window;
     // Least times that can be written.
     let [triggers, since] = [triggers, since].map(|time| time.max(-i64::MAX));
