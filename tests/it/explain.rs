@@ -202,8 +202,9 @@ fn who_has_the_core_and_only_polls_waits_for_somebody_else() {
     insta::assert_snapshot!(bench.ok(&["explain", "poller.db", "StartDelay:T_L"]).stdout);
 }
 
-/// Each second of the last five, T_L waits on Core_0 while T_A polls there for a semaphore: somebody has got
-/// it minutes before, also one of whom no begin is known, or has given it back, or ended with it.
+/// Each second of the last seven, T_L waits on Core_0 while T_A polls there for a semaphore: somebody has got
+/// it minutes before, also one of whom no begin is known, or has given it back, or ended with it, also just
+/// before.
 fn held_for_long() -> Bench {
     let bench = Bench::new();
     let mut text =
@@ -228,8 +229,22 @@ fn held_for_long() -> Bench {
     ] {
         writeln!(text, "{line}").unwrap();
     }
-    for (nth, semaphore) in ["Of_N", "Of_H", "Given", "Lost", "New"].into_iter().enumerate() {
+    for (nth, semaphore) in ["Of_N", "Of_H", "Given", "Lost", "New", "Short", "Of_N"].into_iter().enumerate()
+    {
         let at = 200_000_000 + 1_000_000 * nth as u64;
+        if semaphore == "Short" {
+            for line in [
+                "204995000,Alarm,0,T,T_F,0,activate",
+                "204995000,Core_1,0,T,T_F,0,start",
+                "204995500,T_F,0,SEM,Short,0,requestsemaphore",
+                "204995500,T_F,0,SEM,Short,0,assigned",
+                "204999000,Core_1,0,T,T_F,0,terminate",
+                "204999500,Core_1,0,T,T_N,0,resume",
+                "204999900,Core_1,0,T,T_N,0,terminate",
+            ] {
+                writeln!(text, "{line}").unwrap();
+            }
+        }
         for (after, rest) in [
             (0, format!("Alarm,0,T,T_A,{nth},activate")),
             (0, format!("Core_0,0,T,T_A,{nth},start")),

@@ -338,8 +338,9 @@ impl Blocks {
         let ended = |row| {
             let process = *known.get(rows.process.key(row)?)?;
             let actor = Actor { process, instance: rows.instance.value(row) };
-            let begin = rows.activate_at.get(row).or_else(|| rows.start_at.get(row))?;
-            Some(Ended { actor, begin, end: rows.terminate_at.get(row)? })
+            let end = rows.terminate_at.get(row)?;
+            let begin = rows.activate_at.get(row).or_else(|| rows.start_at.get(row));
+            Some(Ended { actor, begin: begin.unwrap_or(end), end })
         };
         Ok((0..rows.len()).filter_map(ended).collect())
     }

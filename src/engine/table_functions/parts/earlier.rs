@@ -1,5 +1,5 @@
-//! From when on a recording has to be read for one response: who delays it may have begun before what was
-//! read, and a semaphore may have got its holder before. Not what is read from then on (see `window`).
+//! From when on a recording has to be read for one response: what somebody holds, or polls for, it may have
+//! got or asked for before. Not what is read from then on (see `window`).
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,8 +18,10 @@ const FIRST: i64 = -i64::MAX;
 /// What an explanation leaves open, as it may have happened before the rows that were read.
 #[derive(Debug, Default)]
 pub(super) struct Unclear {
-    /// Instances that hold something, or poll for something, since their begin at the earliest.
-    instances: BTreeSet<(String, i64)>,
+    /// Instances that may hold something.
+    holders: BTreeSet<(String, i64)>,
+    /// Instances that poll for something, of which it is not known what that is.
+    askers: BTreeSet<(String, i64)>,
     /// Semaphores of which no holder is known.
     objects: BTreeSet<String>,
 }
@@ -34,20 +36,19 @@ impl Unclear {
                 _ => None,
             };
             let object = part.object.map(name);
-            match part.kind {
-                Kind::Lock if by.is_none() => unclear.objects.extend(object),
-                Kind::Lock => unclear.instances.extend(by),
-                Kind::Behind => {
+            match (part.kind, &by) {
+                (Kind::Lock, None) => unclear.objects.extend(object),
+                (Kind::Behind, Some(_)) => {
                     let polls = part.holder_state == Some(State::Polling);
-                    // What it polls for, it may have asked for before.
-                    let asked_before = polls && object.is_none();
-                    let no_reason =
-                        matches!(part.reason, Some(Reason::NotKnown | Reason::LowerPriorityHolds(_)));
+                    if polls && object.is_none() {
+                        unclear.askers.extend(by.clone());
+                    }
                     if polls && part.by_behind.is_none() {
                         unclear.objects.extend(object);
                     }
-                    if asked_before || no_reason {
-                        unclear.instances.extend(by);
+                    // It may be what it holds, or something else that it holds.
+                    if matches!(part.reason, Some(Reason::NotKnown | Reason::LowerPriorityHolds(_))) {
+                        unclear.holders.extend(by);
                     }
                 }
                 _ => {}
@@ -56,88 +57,84 @@ impl Unclear {
         unclear
     }
 
-    /// From when on all that matters happened; `None` if that is not before `since`, from when on the
-    /// recording was read up to `end`. Most of those that delay have begun from `lately` on.
-    pub async fn begins(
-        &self,
-        state: &SessionState,
-        recording: &str,
-        (lately, since, end): (i64, i64, i64),
-    ) -> Result<Option<i64>> {
-        let recording = quoted(recording);
-        let held = self.first_hold(state, &recording, since).await?;
-        let mut begun = (!self.instances.is_empty()).then_some(i64::MIN);
-        // Files are sorted by that time: a begin not long before is found at once.
-        for from in [lately.max(FIRST), FIRST] {
-            if begun == Some(i64::MIN) {
-                let first = self.first_begin(state, &recording, (from, since, end)).await?;
-                begun = Some(first.unwrap_or(i64::MIN));
-            }
-        }
-        Ok(held.into_iter().chain(begun).min().filter(|first| *first < since))
-    }
-
-    /// The first begin of the instances, all of which were there between `since` and `end`, and began from
-    /// `from` on; `None` if one did not, or its begin is not known.
-    async fn first_begin(
-        &self,
-        state: &SessionState,
-        recording: &str,
-        (from, since, end): (i64, i64, i64),
-    ) -> Result<Option<i64>> {
-        let there = There::of(state, recording, (from, since, end)).await?;
-        let begins = self.instances.iter().map(|(process, instance)| there.begin(process, *instance));
-        Ok(begins.collect::<Option<Vec<i64>>>().and_then(|begins| begins.into_iter().min()))
-    }
-
-    /// The first begin of the instances that may hold one of the semaphores at `since`; `None` if there are
-    /// none. They are there then, and have not given back what they got.
-    async fn first_hold(&self, state: &SessionState, recording: &str, since: i64) -> Result<Option<i64>> {
-        if self.objects.is_empty() {
+    /// The first of the events before `since` that matter: by which an instance got what it holds then, or
+    /// asked for something last. `None` if there is none.
+    pub async fn begins(&self, state: &SessionState, recording: &str, since: i64) -> Result<Option<i64>> {
+        if self.holders.is_empty() && self.askers.is_empty() && self.objects.is_empty() {
             return Ok(None);
         }
-        let there = There::of(state, recording, (FIRST, since, since.saturating_sub(1))).await?;
-        let Some(first) = there.first() else { return Ok(None) };
-        let objects: Vec<String> = self.objects.iter().map(|object| quoted(object)).collect();
+        let recording = quoted(recording);
+        let there = There::of(state, &recording, since).await?;
+        let first = if self.objects.is_empty() {
+            let instances = self.holders.iter().chain(&self.askers);
+            instances.filter_map(|(process, instance)| there.begin(process, *instance)).min()
+        } else {
+            // Anybody may hold them.
+            there.first()
+        };
+        let Some(first) = first else { return Ok(None) };
         let statement = format!(
-            "SELECT source, source_instance, target, is_action(action, 'assigned') FROM btf_event \
-             WHERE recording = {recording} AND time >= {first} AND time < {since} AND target IN ({}) \
-             AND is_action(action, 'assigned', 'released') AND source_instance IS NOT NULL \
+            "SELECT time, source, source_instance, target, is_action(action, 'assigned'), \
+             is_action(action, 'released') FROM btf_event WHERE recording = {recording} \
+             AND time >= {first} AND time < {since} AND {} AND source_instance IS NOT NULL \
              ORDER BY time, seq",
-            objects.join(", ")
+            self.condition()
         );
-        let mut held = HashMap::new();
+        // When instances have got what they hold, and when they have asked last.
+        let (mut got, mut asked) = (HashMap::new(), HashMap::new());
         for batch in run(state, &statement).await? {
-            let (sources, instances, targets, gets) =
-                result::columns::<(Texts, Integers, Texts, Integers)>(&batch).map_err(failed)?;
+            let (times, sources, instances, targets, [gets, gives]) =
+                result::columns::<(Integers, Texts, Integers, Texts, [Integers; 2])>(&batch)
+                    .map_err(failed)?;
             for row in 0..batch.num_rows() {
-                let instance = instances.value(row);
-                let Some(begin) = there.begin(sources.value(row), instance) else { continue };
-                let hold = (sources.value(row).to_owned(), instance, targets.value(row).to_owned());
-                if gets.value(row) == 0 {
-                    held.remove(&hold);
-                } else {
-                    held.insert(hold, begin);
+                let (source, instance, target) =
+                    (sources.value(row), instances.value(row), targets.value(row));
+                if there.begin(source, instance).is_none() {
+                    continue;
+                }
+                let (time, instance) = (times.value(row), (source.to_owned(), instance));
+                let is_hold = self.objects.contains(target) || self.holders.contains(&instance);
+                let hold = (instance, target.to_owned());
+                if gives.value(row) != 0 {
+                    got.remove(&hold);
+                } else if gets.value(row) == 0 {
+                    asked.insert(hold.0, time);
+                } else if is_hold {
+                    got.insert(hold, time);
                 }
             }
         }
-        Ok(held.into_values().min())
+        Ok(got.into_values().chain(asked.into_values()).min())
+    }
+
+    /// Which events matter.
+    fn condition(&self) -> String {
+        let listed = |texts: &mut dyn Iterator<Item = &String>| {
+            let texts: BTreeSet<String> = texts.map(|text| quoted(text)).collect();
+            let texts: Vec<String> = texts.into_iter().collect();
+            // A list is not empty in SQL; no name is NULL.
+            if texts.is_empty() { "NULL".to_owned() } else { texts.join(", ") }
+        };
+        let [holders, askers] = [&self.holders, &self.askers]
+            .map(|instances| listed(&mut instances.iter().map(|(process, _)| process)));
+        let objects = listed(&mut self.objects.iter());
+        format!(
+            "(is_action(action, 'assigned', 'released') AND (target IN ({objects}) OR source IN ({holders})) \
+             OR is_action(action, 'requestsemaphore', 'waiting') AND source IN ({askers}))"
+        )
     }
 }
 
-/// Instances that were there in some time, and their begins.
+/// The begins of the instances that were there before a time, and did not end before it.
 struct There(HashMap<String, HashMap<i64, i64>>);
 
 impl There {
-    /// Those that began in `[from, end]`, and did not end before `since`.
-    async fn of(state: &SessionState, recording: &str, (from, since, end): (i64, i64, i64)) -> Result<Self> {
+    async fn of(state: &SessionState, recording: &str, since: i64) -> Result<Self> {
         // An instance that was there when the recording began may have no begin.
-        let no_begin = if from == FIRST { " OR activate_at IS NULL AND start_at IS NULL" } else { "" };
         let statement = format!(
             "SELECT process, instance, coalesce(activate_at, start_at, {FIRST}) FROM process_instance \
              WHERE recording = {recording} AND (terminate_at >= {since} OR terminate_at IS NULL) \
-             AND (activate_at BETWEEN {from} AND {end} \
-             OR activate_at IS NULL AND start_at BETWEEN {from} AND {end}{no_begin})"
+             AND (activate_at < {since} OR activate_at IS NULL AND (start_at < {since} OR start_at IS NULL))"
         );
         let mut there: HashMap<String, HashMap<i64, i64>> = HashMap::new();
         for batch in run(state, &statement).await? {

@@ -74,17 +74,13 @@ async fn parts_of(
         let wanted = move |actor| actor == only;
         let mut feed = Feed::of((database, recording), names.clone(), wanted).map_err(failed)?;
         feed.began(only, begin);
-        let mut ended = Some(Ended { actor: only, begin, end });
         for batch in run(state, &rows_of(recording, window)).await? {
-            take_in(&mut feed, &names, &batch, &mut ended).map_err(failed)?;
-        }
-        if let Some(one) = ended {
-            feed.ended(one);
+            take_in(&mut feed, &names, &batch, Ended { actor: only, begin, end }).map_err(failed)?;
         }
         let made = feed.finish();
-        let unclear = Unclear::of(&made);
-        let earlier = unclear.begins(state, recording, (begin.saturating_sub(second), since, end)).await?;
-        let Some(earlier) = earlier else { return rows.batches(&made) };
+        let Some(earlier) = Unclear::of(&made).begins(state, recording, since).await? else {
+            return rows.batches(&made);
+        };
         // At least as much more is read each time: it is read few times.
         since = earlier.min(since.saturating_sub(end.saturating_sub(since)));
     }

@@ -1,6 +1,6 @@
-//! The rows that the explanation of one response needs: states, runnables, events and calls of a window, by
-//! one statement, in the order of time. Not those of all responses (see `stored`), nor what follows from
-//! rows (see `feed`).
+//! The rows that the explanation of one response needs: states, runnables, events, calls and ends of a
+//! window, by one statement, in the order of time. Not those of all responses (see `stored`), nor what
+//! follows from rows (see `feed`).
 
 use std::sync::Arc;
 
@@ -32,6 +32,7 @@ mod rank {
     pub const STATE: i64 = 1;
     pub const RUNNABLE: i64 = 2;
     pub const CALL: i64 = 3;
+    pub const ENDED: i64 = 4;
 }
 
 /// Selects the rows of a window, in the order of time.
@@ -45,7 +46,9 @@ pub(super) fn rows_of(recording: &str, window: Window) -> String {
     let events =
         format!(" AND time BETWEEN {first} AND {to} AND (time >= {since} OR is_action(action, 'trigger'))");
     let calls = format!(" AND enter_at BETWEEN {since} AND {to}");
-    let (event, state, runnable, call) = (rank::EVENT, rank::STATE, rank::RUNNABLE, rank::CALL);
+    let ends = format!(" AND terminate_at BETWEEN {since} AND {to}");
+    let (event, state, runnable, call, ended) =
+        (rank::EVENT, rank::STATE, rank::RUNNABLE, rank::CALL, rank::ENDED);
     format!(
         "SELECT time, {event} AS rank, seq, action AS word, target AS process, target_type AS type, \
          target_instance AS instance, CAST(NULL AS BIGINT) AS begin_at, source AS other, \
@@ -61,25 +64,20 @@ pub(super) fn rows_of(recording: &str, window: Window) -> String {
          UNION ALL \
          SELECT enter_at, {call}, 0, name, process, type, instance, NULL, NULL, NULL, core \
          FROM os_call WHERE {recording}{calls} AND name = 'Schedule' AND enter_at IS NOT NULL AND process IS NOT NULL \
+         UNION ALL \
+         SELECT terminate_at, {ended}, 0, NULL, process, NULL, instance, coalesce(activate_at, start_at), NULL, NULL, NULL \
+         FROM process_instance WHERE {recording}{ends} \
          ORDER BY time, rank, seq"
     )
 }
 
-/// Feeds rows of [`rows_of`], and the end of an instance behind all that is not later: it is no row.
-pub(super) fn take_in(
-    feed: &mut Feed,
-    names: &Names,
-    batch: &RecordBatch,
-    only: &mut Option<Ended>,
-) -> Result<()> {
+/// Feeds rows of [`rows_of`]. Of all ends that have the name and number of `only`, that one counts.
+pub(super) fn take_in(feed: &mut Feed, names: &Names, batch: &RecordBatch, only: Ended) -> Result<()> {
     type Rows = ([Integers; 2], Integers, Texts, [Texts; 2], [Integers; 2], Texts, Integers, Texts);
     let ([time, rank], _, word, [process, kind], [instance, begin], other, number, place) =
         result::columns::<Rows>(batch)?;
     for row in 0..batch.num_rows() {
         let now = time.value(row);
-        if let Some(one) = only.take_if(|one| one.end < now) {
-            feed.ended(one);
-        }
         let name = |of: &Texts| of.get(row).map(|name| names.intern(name));
         let target = name(&process);
         let actor = target.map(|process| Actor { process, instance: instance.value(row) });
@@ -99,6 +97,12 @@ pub(super) fn take_in(
                 feed.state(span, is_isr);
             }
             (rank::CALL, Some(actor)) => feed.yields(actor, now),
+            (rank::ENDED, Some(actor)) => {
+                let one = Ended { actor, begin: begin.get(row).unwrap_or(now), end: now };
+                if actor != only.actor || one == only {
+                    feed.ended(one);
+                }
+            }
             (_, Some(actor)) => {
                 let Some(runnable) = name(&other) else { continue };
                 let depth = u32::try_from(number.value(row)).unwrap_or(u32::MAX);
