@@ -70,8 +70,8 @@ impl Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ended {
     pub actor: Actor,
-    /// Its activation, or its start where the trace tells no activations; its end where it tells neither: such
-    /// an instance is not complete, but what it holds has no holder any more.
+    /// Its activation, or its start where the trace tells no activations; its end where it tells neither:
+    /// such an instance is not complete, but what it holds has no holder any more.
     pub begin: i64,
     pub end: i64,
 }
