@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use datafusion::common::Result;
 use datafusion::execution::SessionState;
+use futures::TryStreamExt;
 
 use super::feed::Made;
 use super::window::run;
@@ -76,35 +77,36 @@ impl Unclear {
         let statement = format!(
             "SELECT time, source, source_instance, target, is_action(action, 'assigned'), \
              is_action(action, 'released') FROM btf_event WHERE recording = {recording} \
-             AND time >= {first} AND time < {since} AND {} AND source_instance IS NOT NULL \
-             ORDER BY time, seq",
+             AND time >= {first} AND time < {since} AND {} AND source_instance IS NOT NULL",
             self.condition()
         );
-        // When instances have got what they hold, and when they have asked last.
-        let (mut got, mut asked) = (HashMap::new(), HashMap::new());
-        for batch in run(state, &statement).await? {
+        // When instances got something last, and gave it back last; and when they asked last.
+        let (mut holds, mut asked) = (HashMap::new(), HashMap::new());
+        let mut batches = run(state, &statement).await?;
+        while let Some(batch) = batches.try_next().await? {
             let (times, sources, instances, targets, [gets, gives]) =
                 result::columns::<(Integers, Texts, Integers, Texts, [Integers; 2])>(&batch)
                     .map_err(failed)?;
             for row in 0..batch.num_rows() {
-                let (source, instance, target) =
-                    (sources.value(row), instances.value(row), targets.value(row));
+                let (source, instance) = (sources.value(row), instances.value(row));
                 if there.begin(source, instance).is_none() {
                     continue;
                 }
-                let (time, instance) = (times.value(row), (source.to_owned(), instance));
-                let is_hold = self.objects.contains(target) || self.holders.contains(&instance);
-                let hold = (instance, target.to_owned());
-                if gives.value(row) != 0 {
-                    got.remove(&hold);
-                } else if gets.value(row) == 0 {
-                    asked.insert(hold.0, time);
-                } else if is_hold {
-                    got.insert(hold, time);
+                let (time, instance, target) =
+                    (times.value(row), (source.to_owned(), instance), targets.value(row));
+                if gets.value(row) == 0 && gives.value(row) == 0 {
+                    let last = asked.entry(instance).or_insert(time);
+                    *last = time.max(*last);
+                } else if self.objects.contains(target) || self.holders.contains(&instance) {
+                    let hold = holds.entry((instance, target.to_owned())).or_insert((i64::MIN, i64::MIN));
+                    let last = if gives.value(row) == 0 { &mut hold.0 } else { &mut hold.1 };
+                    *last = time.max(*last);
                 }
             }
         }
-        Ok(got.into_values().chain(asked.into_values()).min())
+        // Of one instant, the order does not matter: too much is read in the worst case.
+        let got = holds.into_values().filter(|(got, given)| got >= given).map(|(got, _)| got);
+        Ok(got.chain(asked.into_values()).min())
     }
 
     /// Which events matter.
@@ -137,7 +139,8 @@ impl There {
              AND (activate_at < {since} OR activate_at IS NULL AND (start_at < {since} OR start_at IS NULL))"
         );
         let mut there: HashMap<String, HashMap<i64, i64>> = HashMap::new();
-        for batch in run(state, &statement).await? {
+        let mut batches = run(state, &statement).await?;
+        while let Some(batch) = batches.try_next().await? {
             let (processes, instances, begins) =
                 result::columns::<(Texts, Integers, Integers)>(&batch).map_err(failed)?;
             for row in 0..batch.num_rows() {

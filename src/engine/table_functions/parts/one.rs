@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use datafusion::common::Result;
 use datafusion::execution::SessionState;
+use futures::TryStreamExt;
 
 use super::earlier::Unclear;
 use super::feed::{Ended, Feed, second};
@@ -74,7 +75,8 @@ async fn parts_of(
         let wanted = move |actor| actor == only;
         let mut feed = Feed::of((database, recording), names.clone(), wanted).map_err(failed)?;
         feed.began(only, begin);
-        for batch in run(state, &rows_of(recording, window)).await? {
+        let mut batches = run(state, &rows_of(recording, window)).await?;
+        while let Some(batch) = batches.try_next().await? {
             take_in(&mut feed, &names, &batch, Ended { actor: only, begin, end }).map_err(failed)?;
         }
         let made = feed.finish();
@@ -104,7 +106,8 @@ async fn span(
     let options = &mut state.config_mut().options_mut().execution.parquet;
     (options.pushdown_filters, options.reorder_filters) = (true, false);
     let mut found = None;
-    for batch in run(&state, &statement).await? {
+    let mut batches = run(&state, &statement).await?;
+    while let Some(batch) = batches.try_next().await? {
         let [begins, ends] = result::columns::<[Integers; 2]>(&batch).map_err(failed)?;
         found = found.or_else(|| begins.get(0).zip(ends.get(0)));
     }

@@ -2,11 +2,9 @@
 //! window, by one statement, in the order of time. Not those of all responses (see `stored`), nor what
 //! follows from rows (see `feed`).
 
-use std::sync::Arc;
-
 use arrow::array::RecordBatch;
-use datafusion::execution::SessionState;
-use datafusion::physical_plan::{ExecutionPlan, collect};
+use datafusion::execution::{SendableRecordBatchStream, SessionState};
+use datafusion::physical_plan::execute_stream;
 
 use super::feed::{Ended, Event, Feed, state};
 use super::names::Names;
@@ -114,12 +112,11 @@ pub(super) fn take_in(feed: &mut Feed, names: &Names, batch: &RecordBatch, only:
     Ok(())
 }
 
-/// All rows of a statement, in its order.
+/// All rows of a statement, in its order if it has one.
 pub(super) async fn run(
     state: &SessionState,
     statement: &str,
-) -> datafusion::common::Result<Vec<RecordBatch>> {
+) -> datafusion::common::Result<SendableRecordBatchStream> {
     let plan = state.create_logical_plan(statement).await?;
-    let plan: Arc<dyn ExecutionPlan> = state.create_physical_plan(&plan).await?;
-    collect(plan, state.task_ctx()).await
+    execute_stream(state.create_physical_plan(&plan).await?, state.task_ctx())
 }
