@@ -6,13 +6,13 @@ use crate::error::{Error, Result};
 use crate::selection::{check_names_in_any, pattern};
 
 /// True if a name or pattern is that of an entity, or stands for its handlers on several cores.
-pub(super) fn is_of(word: &str, entity: &str) -> bool {
+pub(crate) fn is_of(word: &str, entity: &str) -> bool {
     pattern::fits(word, entity) || pattern::fits_on_core(word, entity)
 }
 
 /// Fails for a list of no names, and for the first of its names that nothing has. `has_samples` says of which
 /// there are samples: these are not looked up.
-pub(super) fn check_entity(
+pub(crate) fn check_entity(
     session: &Session,
     recording: Option<&str>,
     list: &str,

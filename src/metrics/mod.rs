@@ -29,6 +29,7 @@ pub use filter::MetricFilter;
 pub(crate) use grasp_measurement::tick_of;
 pub use grasp_measurement::{MEASUREMENT, MEASUREMENT_SQL, measurement};
 pub use histogram::Bin;
+pub(crate) use known::{check_entity, is_of};
 pub use regression::{MetricComparison, MetricDelta, compare_metrics};
 pub use summary::{Histogram, bins_of, in_unit};
 

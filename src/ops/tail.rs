@@ -4,6 +4,7 @@
 use crate::engine::Session;
 use crate::error::{Error, ErrorKind, Result};
 use crate::library::{Metric, Unit};
+use crate::metrics::{check_entity, is_of};
 use crate::picture::Chart;
 use crate::render::shifted;
 use crate::schema::result::{Integers, Texts, columns};
@@ -36,6 +37,12 @@ pub struct Tails {
     pub picture: bool,
 }
 
+impl Tails {
+    fn names(&self) -> Vec<String> {
+        if self.metrics.is_empty() { DEFAULT.map(str::to_owned).to_vec() } else { self.metrics.clone() }
+    }
+}
+
 /// The tails of metrics: a row per recording, metric, entity, method and level; one row with the reason where
 /// there is no fit. Also the picture, if that is asked for.
 ///
@@ -44,10 +51,13 @@ pub struct Tails {
 /// those of a query.
 pub fn tails(session: &Session, asked: &Tails) -> Result<(RecordBatch, Option<Chart>)> {
     let (rows, panels) = found(session, asked)?;
+    if let Some(list) = &asked.entity {
+        check_entity(session, None, list, |word| rows.entity.iter().any(|entity| is_of(word, entity)))?;
+    }
     if rows.metric.is_empty() {
-        return Err(
-            Error::usage("there are no samples").hint("`btfdb metrics` shows which metrics have some")
-        );
+        let of = asked.entity.as_ref().map(|list| format!(" of '{list}'")).unwrap_or_default();
+        return Err(Error::usage(format!("{} has no samples{of}", asked.names().join(", ")))
+            .hint("`btfdb metrics` shows which metrics have some"));
     }
     let scale = session.database().time_scale();
     Ok((rows.finish(asked.unit)?, panels.map(|panels| panels.chart(scale))))
@@ -62,13 +72,11 @@ pub fn all(session: &Session, asked: &Tails) -> Result<RecordBatch> {
 }
 
 fn found(session: &Session, asked: &Tails) -> Result<(Rows, Option<Panels>)> {
-    let default = DEFAULT.map(str::to_owned);
-    let names: &[String] = if asked.metrics.is_empty() { &default } else { &asked.metrics };
     let mut rows = Rows::default();
     let several = session.database().recordings()?.len() > 1;
     let mut panels = asked.picture.then(|| Panels::new(several));
-    for name in names {
-        let metric = session.queries().metric(name)?;
+    for name in asked.names() {
+        let metric = session.queries().metric(&name)?;
         let decimals = |scale: TimeScale| scale.decimals() as i32;
         let digits = match asked.unit {
             Some(unit) if metric.unit == Unit::Duration => {
@@ -120,10 +128,7 @@ fn of_metric(
     );
     let (mut line, mut samples): (Option<Line>, Vec<i64>) = (None, Vec::new());
     let is_asked = |entity: &str| {
-        asked
-            .entity
-            .as_deref()
-            .is_none_or(|list| pattern::words(list).any(|word| pattern::fits(word, entity)))
+        asked.entity.as_deref().is_none_or(|list| pattern::words(list).any(|word| is_of(word, entity)))
     };
     for batch in session.sql(&sql, &[])? {
         let batch = batch?;

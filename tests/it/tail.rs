@@ -106,7 +106,9 @@ fn what_has_no_tail_is_refused() {
     for (arguments, why) in [
         (vec!["CPULoad"], "no samples of instances"),
         (vec!["Nonsense"], "there is no metric"),
-        (vec!["--entity", "T_44"], "there are no samples"),
+        (vec!["--entity", "T_44"], "has no entity 'T_44'"),
+        (vec!["--entity", "T_4,T_44"], "has no entity 'T_44'"),
+        (vec!["ResponseTime", "--entity", "R_2a"], "ResponseTime has no samples of 'R_2a'"),
     ] {
         let run = bench.run(&[&["metrics", "engine.db", "--tail"][..], &arguments].concat());
         assert_eq!(run.code, Some(2), "{arguments:?}: {}", run.stderr);

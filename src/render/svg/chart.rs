@@ -31,6 +31,12 @@ pub fn drawn(chart: &Chart, width: u32) -> String {
         y += 30 * PX;
         sheet.words("", (left, y), LABEL, "", "There are no samples.");
     }
+    // Above the panels: of many, the end is far away.
+    if chart.panels.iter().any(|panel| matches!(panel.content, Content::Spread { .. })) {
+        y = legend(left, y, &mut sheet);
+    }
+    let contents: Vec<&Content> = chart.panels.iter().map(|panel| &panel.content).collect();
+    y = shares::legend(&contents, (left, right), y, &mut sheet);
     for panel in &chart.panels {
         let across = Across { left: left + LEFT, width: right - left - LEFT - 10 * PX, from: 0, to: 1 };
         sheet.open("panel", &format!(" data-panel='{}'", markup::escaped(&panel.title)));
@@ -51,11 +57,6 @@ pub fn drawn(chart: &Chart, width: u32) -> String {
         sheet.close();
         y += height(&panel.content) + 36 * PX + shares::below(&panel.content, across.width);
     }
-    if chart.panels.iter().any(|panel| matches!(panel.content, Content::Spread { .. })) {
-        y = legend(left, y, &mut sheet);
-    }
-    let contents: Vec<&Content> = chart.panels.iter().map(|panel| &panel.content).collect();
-    y = shares::legend(&contents, (left, right), y, &mut sheet);
     y = super::frame::notes(&chart.notes, (left, right), y, &mut sheet);
     super::document((&chart.title, &chart.description), (width, y + MARGIN), (&[], &[], &[]), &sheet)
 }
