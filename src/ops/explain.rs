@@ -9,16 +9,17 @@ use crate::metrics::{MetricFilter, why_absent};
 use crate::schema::result::{Fractions, Integers, Texts, columns};
 use arrow::array::RecordBatch;
 
+mod causes;
 mod instances;
 mod path;
 mod slow;
 mod words;
 
+pub(crate) use causes::{Causes, named};
 pub use instances::instances;
 pub use path::path;
 pub use slow::slow_parts;
-pub(crate) use slow::slow_parts_for_words;
-pub(crate) use words::{Parts, named, ranked};
+pub(crate) use words::{Parts, ranked};
 
 /// The metric that measures what is cut into parts.
 pub(crate) const RESPONSE: &str = "ResponseTime";

@@ -7,7 +7,7 @@ use super::super::ui::Ui;
 use super::{explanation, output, query, slow_text};
 use crate::engine::{Session, queries_with_folders};
 use crate::error::Result;
-use crate::ops::explain::{Asked, find, lost_activations, parts, slow_parts, slow_parts_for_words, span};
+use crate::ops::explain::{Asked, find, lost_activations, parts, slow_parts, span};
 use crate::ops::findings::doubts;
 use crate::render::InUnit;
 use crate::store::{Database, Location};
@@ -72,12 +72,11 @@ pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> Result<u8> {
         return show(&session, args, &schema, &times, &mut all, ui);
     };
     if args.slow {
+        let (rows, times) = slow_parts(&session, &asked)?;
         if is_text(args) {
-            let (rows, scale) = (slow_parts_for_words(&session, &asked)?, session.database().time_scale());
-            output::print(&slow_text::text(&asked.entity, &rows, scale)?)?;
+            output::print(&slow_text::text(&asked.entity, &rows, session.database().time_scale())?)?;
             return Ok(0);
         }
-        let (rows, times) = slow_parts(&session, &asked)?;
         let Some(first) = rows.first() else { return Ok(0) };
         let schema = first.schema();
         return show(&session, args, &schema, &times, &mut rows.into_iter().map(Ok), ui);

@@ -30,10 +30,11 @@ pub(super) fn text(chosen: &Chosen, rows: &[RecordBatch], lost: &[Lost], scale: 
         let parts = Parts::of(batch)?;
         for row in 0..batch.num_rows() {
             let (begin, end) = parts.span(row);
-            let [what, cause] = [true, false].map(|numbers| parts.sentence(row, &chosen.process, numbers));
-            let (length, state) = (end.saturating_sub(begin), parts.state(row));
+            let [what, cause] =
+                [true, false].map(|numbers| parts.causes.sentence(row, &chosen.process, numbers));
+            let (length, state) = (end.saturating_sub(begin), parts.causes.state(row));
             lines.push(Line { begin, length, what, cause, state });
-            unexplained += u64::from(parts.is_unexplained(row));
+            unexplained += u64::from(parts.causes.is_unexplained(row));
         }
         activated_by = activated_by.or_else(|| parts.activator());
     }

@@ -1,7 +1,7 @@
 //! What makes the slow responses of a process slow, as text. Not how it is found (see view `slow_part`).
 
 use crate::error::Result;
-use crate::ops::explain::Parts;
+use crate::ops::explain::Causes;
 use crate::picture;
 use crate::render::{line, widths};
 use crate::schema::result::{Fractions, Integers, Texts, column};
@@ -39,7 +39,7 @@ struct Kind {
 pub(super) fn text(process: &str, rows: &[RecordBatch], scale: TimeScale) -> Result<String> {
     let mut all: Vec<Compared> = Vec::new();
     for batch in rows {
-        let (recording, parts): (Texts, _) = (column(batch, "recording")?, Parts::of(batch)?);
+        let (recording, causes): (Texts, _) = (column(batch, "recording")?, Causes::of(batch)?);
         let [typical, slow, difference, typical_count, slow_count]: [Integers; 5] = [
             column(batch, "typical")?,
             column(batch, "slow")?,
@@ -61,7 +61,7 @@ pub(super) fn text(process: &str, rows: &[RecordBatch], scale: TimeScale) -> Res
             last.typical = last.typical.saturating_add(typical.value(row));
             last.slow = last.slow.saturating_add(slow.value(row));
             last.kinds.push(Kind {
-                what: parts.sentence(row, process, false),
+                what: causes.sentence(row, process, false),
                 typical: typical.value(row),
                 slow: slow.value(row),
                 difference: difference.value(row),

@@ -128,8 +128,9 @@ fn read(
             let Some(open) = all.get_mut(place) else { continue };
             open.begin = open.begin.min(begin);
             open.end = open.end.max(end);
-            let words = words.intern(&columns.sentence(row, name, false));
-            open.parts.push((number.value(row), ExplainedPart { state: columns.state(row), words, length }));
+            let words = words.intern(&columns.causes.sentence(row, name, false));
+            open.parts
+                .push((number.value(row), ExplainedPart { state: columns.causes.state(row), words, length }));
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! The parts of one response → its path for a picture. Not how it is drawn (see [`crate::plot`]).
 
-use super::{Asked, Parts, find, named, parts, ranked};
+use super::{Asked, Causes, Parts, find, named, parts, ranked};
 use crate::engine::Session;
 use crate::error::Result;
 use crate::picture::{self, exact};
@@ -33,12 +33,12 @@ fn of_rows(rows: &[RecordBatch], process: &str, instance: i64, scale: TimeScale)
             path.activators = columns.activators();
         }
         for row in 0..batch.num_rows() {
-            let words = columns.sentence(row, process, false);
+            let words = columns.causes.sentence(row, process, false);
             let cause = match places.get(&words) {
                 Some(place) => *place,
                 None => {
                     places.insert(words.clone(), path.causes.len());
-                    let cause = cause(&columns, row, words, &path);
+                    let cause = cause(&columns.causes, row, words, &path);
                     path.causes.push(cause);
                     path.causes.len() - 1
                 }
@@ -59,14 +59,14 @@ fn of_rows(rows: &[RecordBatch], process: &str, instance: i64, scale: TimeScale)
 }
 
 /// A cause of its own. Of causes with the same label, the later ones have a number.
-fn cause(columns: &Parts, row: usize, words: String, path: &ResponsePath) -> PathCause {
-    let (state, label) = (columns.state(row), columns.label(row));
+fn cause(causes: &Causes, row: usize, words: String, path: &ResponsePath) -> PathCause {
+    let (state, label) = (causes.state(row), causes.label(row));
     let is_taken = |label: &str| path.causes.iter().any(|cause| cause.state == state && cause.label == label);
     let mut numbered = (2..).map(|n| format!("{label} ({n})"));
     let label = match is_taken(&label) {
         true => numbered.find(|label| !is_taken(label)).unwrap_or(label),
         false => label,
     };
-    let rows = columns.rows(row, &path.process);
-    PathCause { state, label, words, core: columns.core(row).map(str::to_owned), rows }
+    let rows = causes.rows(row, &path.process);
+    PathCause { state, label, words, core: causes.core(row).map(str::to_owned), rows }
 }
