@@ -132,11 +132,13 @@ struct There(HashMap<String, HashMap<i64, i64>>);
 
 impl There {
     async fn of(state: &SessionState, recording: &str, since: i64) -> Result<Self> {
-        // An instance that was there when the recording began may have no begin.
+        // An instance that was there when the recording began may have no begin. Only conditions of a single
+        // column let pages be skipped.
         let statement = format!(
             "SELECT process, instance, coalesce(activate_at, start_at, {FIRST}) FROM process_instance \
              WHERE recording = {recording} AND (terminate_at >= {since} OR terminate_at IS NULL) \
-             AND (activate_at < {since} OR activate_at IS NULL AND (start_at < {since} OR start_at IS NULL))"
+             AND (activate_at < {since} OR activate_at IS NULL) \
+             AND (activate_at < {since} OR start_at < {since} OR start_at IS NULL)"
         );
         let mut there: HashMap<String, HashMap<i64, i64>> = HashMap::new();
         let mut batches = run(state, &statement).await?;

@@ -45,8 +45,12 @@ impl One<'_> {
             let _ = write!(and, " AND terminate_at > {after}");
         }
         if let Some(before) = self.within.1 {
-            let _ =
-                write!(and, " AND (activate_at < {before} OR activate_at IS NULL AND start_at < {before})");
+            // Only conditions of a single column let pages be skipped.
+            let _ = write!(
+                and,
+                " AND (activate_at < {before} OR activate_at IS NULL) \
+                 AND (activate_at < {before} OR start_at < {before})"
+            );
         }
         match span(state, self.recording, self.instance, &and).await? {
             Some(span) => parts_of(state, database, (self.recording, self.instance), span, columns).await,
