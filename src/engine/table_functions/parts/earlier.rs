@@ -1,7 +1,7 @@
 //! From when on a recording has to be read for one response: what somebody holds, or polls for, it may have
 //! got or asked for before. Not what is read from then on (see `window`).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use datafusion::common::Result;
 use datafusion::execution::SessionState;
@@ -25,6 +25,8 @@ pub(super) struct Unclear {
     askers: BTreeSet<(String, i64)>,
     /// Semaphores of which no holder is known.
     objects: BTreeSet<String>,
+    /// Cores that nobody had, as far as was read.
+    pub cores: BTreeSet<String>,
 }
 
 impl Unclear {
@@ -39,6 +41,7 @@ impl Unclear {
             let object = part.object.map(name);
             match (part.kind, &by) {
                 (Kind::Lock, None) => unclear.objects.extend(object),
+                (Kind::Unknown, None) if part.state.is_some() => unclear.cores.extend(part.core.map(name)),
                 (Kind::Behind, Some(_)) => {
                     let polls = part.holder_state == Some(State::Polling);
                     if polls && object.is_none() {
@@ -107,6 +110,30 @@ impl Unclear {
         // Of one instant, the order does not matter: too much is read in the worst case.
         let got = holds.into_values().filter(|(got, given)| got >= given).map(|(got, _)| got);
         Ok(got.chain(asked.into_values()).min())
+    }
+
+    /// When the last spans on the cores ended that ended up to `from`: since then, nobody had them.
+    pub async fn last_ends(
+        &self,
+        state: &SessionState,
+        recording: &str,
+        from: i64,
+    ) -> Result<BTreeMap<String, i64>> {
+        let mut ends = BTreeMap::new();
+        for core in &self.cores {
+            let statement = format!(
+                "SELECT max(end_at) FROM process_state WHERE recording = {} AND core = {} AND end_at <= {from} \
+                 AND state IN ('running', 'polling')",
+                quoted(recording),
+                quoted(core)
+            );
+            let mut batches = run(state, &statement).await?;
+            while let Some(batch) = batches.try_next().await? {
+                let end = result::columns::<Integers>(&batch).map_err(failed)?;
+                ends.extend(end.get(0).map(|end| (core.clone(), end)));
+            }
+        }
+        Ok(ends)
     }
 
     /// Which events matter.

@@ -1,6 +1,7 @@
 //! The parts of one response: only what it needs is read. Not of many, for which a recording is read once
 //! (see `feed`), nor from when on it matters (see `earlier`).
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -70,9 +71,10 @@ async fn parts_of(
     let second = second(database);
     let triggers = begin.saturating_sub(second);
     // Who delays it has mostly begun before it, but not long before.
-    let mut since = begin.saturating_sub(second / SHORTLY);
+    let from = begin.saturating_sub(second / SHORTLY).max(-i64::MAX);
+    let (mut since, mut before) = (from, BTreeMap::new());
     loop {
-        let window = Window { triggers, since, from: begin, to: end };
+        let window = Window { triggers, since, from, to: end, before: &before };
         let names = Names::of(recording);
         let mut rows = PartRows::new(columns, &names)?;
         let only = Actor { process: names.intern(instance.0), instance: instance.1 };
@@ -84,11 +86,19 @@ async fn parts_of(
             take_in(&mut feed, &names, &batch, Ended { actor: only, begin, end }).map_err(failed)?;
         }
         let made = feed.finish();
-        let Some(earlier) = Unclear::of(&made).begins(state, recording, since).await? else {
+        let mut unclear = Unclear::of(&made);
+        unclear.cores.retain(|core| !before.contains_key(core));
+        let (earlier, found) = (
+            unclear.begins(state, recording, since).await?,
+            unclear.last_ends(state, recording, from).await?,
+        );
+        if earlier.is_none() && found.is_empty() {
             return rows.batches(&made);
-        };
+        }
+        before.extend(found);
         // At least as much more is read each time: it is read few times.
-        since = earlier.min(since.saturating_sub(end.saturating_sub(since)));
+        let earlier = earlier.map(|earlier| earlier.min(since.saturating_sub(end.saturating_sub(since))));
+        since = earlier.unwrap_or(since);
     }
 }
 

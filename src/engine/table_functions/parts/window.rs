@@ -2,6 +2,8 @@
 //! window, by one statement, in the order of time. Not those of all responses (see `stored`), nor what
 //! follows from rows (see `feed`).
 
+use std::collections::BTreeMap;
+
 use arrow::array::RecordBatch;
 use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::physical_plan::execute_stream;
@@ -15,13 +17,14 @@ use crate::explain::{Actor, RunnableSpan, StateSpan};
 use crate::schema::result::{self, Integers, Texts};
 
 /// A part of a recording, `[from, to)` in ticks: spans that are in it, events from `since` on, and triggers
-/// of stimuli from `triggers` on.
+/// of stimuli from `triggers` on; also the spans on some cores that ended at a time before it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Window {
+pub(super) struct Window<'a> {
     pub triggers: i64,
     pub since: i64,
     pub from: i64,
     pub to: i64,
+    pub before: &'a BTreeMap<String, i64>,
 }
 
 /// What a row says.
@@ -34,9 +37,9 @@ mod rank {
 }
 
 /// Selects the rows of a window, in the order of time.
-pub(super) fn rows_of(recording: &str, window: Window) -> String {
+pub(super) fn rows_of(recording: &str, window: Window<'_>) -> String {
     let recording = format!("recording = {}", quoted(recording));
-    let Window { triggers, since, from, to } = window;
+    let Window { triggers, since, from, to, before } = window;
     // Least times that can be written.
     let [triggers, since] = [triggers, since].map(|time| time.max(-i64::MAX));
     let first = triggers.min(since);
@@ -47,6 +50,19 @@ pub(super) fn rows_of(recording: &str, window: Window) -> String {
     let ends = format!(" AND terminate_at BETWEEN {since} AND {to}");
     let (event, state, runnable, call, ended) =
         (rank::EVENT, rank::STATE, rank::RUNNABLE, rank::CALL, rank::ENDED);
+    // Each of its own, so that pages can be skipped.
+    let before: String = before
+        .iter()
+        .map(|(core, end)| {
+            let core = quoted(core);
+            format!(
+                "UNION ALL \
+                 SELECT end_at, {state}, 0, state, process, type, instance, begin_at, NULL, NULL, core \
+                 FROM process_state WHERE {recording} AND core = {core} AND end_at = {end} \
+                 AND end_at <= {from} AND state IN ('running', 'polling') "
+            )
+        })
+        .collect();
     format!(
         "SELECT time, {event} AS rank, seq, action AS word, target AS process, target_type AS type, \
          target_instance AS instance, CAST(NULL AS BIGINT) AS begin_at, source AS other, \
@@ -55,7 +71,7 @@ pub(super) fn rows_of(recording: &str, window: Window) -> String {
          AND (is_type(target_type, 'SEM') OR is_type(target_type, 'EVENT') OR is_action(action, 'activate', 'trigger')) \
          UNION ALL \
          SELECT end_at, {state}, 0, state, process, type, instance, begin_at, NULL, NULL, core \
-         FROM process_state WHERE {recording}{spans} \
+         FROM process_state WHERE {recording}{spans} {before}\
          UNION ALL \
          SELECT end_at, {runnable}, 0, state, process, NULL, process_instance, begin_at, runnable, depth, NULL \
          FROM runnable_state WHERE {recording}{spans} AND state = 'running' AND process IS NOT NULL \
