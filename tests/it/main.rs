@@ -33,6 +33,7 @@ mod doubts;
 mod encodings;
 mod examples;
 mod explain;
+mod explain_one;
 mod faults;
 mod faults_of_verbs;
 #[path = "../faulty_disk/mod.rs"]
