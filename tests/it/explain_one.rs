@@ -182,7 +182,7 @@ fn one_response_of_any_trace_is_explained_as_all_are() {
         let all = bench.ok(&["query", "r.db", &sql, "--format", "csv"]).stdout;
         let (header, all) = all.split_once('\n').unwrap_or_default();
         let mut script = ".mode csv\n".to_owned();
-        let mut instances: Vec<&str> = all.lines().map(|line| instance(line)).collect();
+        let mut instances: Vec<&str> = all.lines().map(instance).collect();
         instances.dedup();
         for instance in &instances {
             let mut fields = instance.split(',');
