@@ -47,8 +47,8 @@ impl Tails {
 /// there is no fit. Also the picture, if that is asked for.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] when there is no such metric, or its samples are no whole numbers, or there are none;
-/// those of a query.
+/// [`ErrorKind::Usage`] when there is no such metric or entity, or its samples are no whole numbers, or there
+/// are none; those of a query.
 pub fn tails(session: &Session, asked: &Tails) -> Result<(RecordBatch, Option<Chart>)> {
     let (rows, panels) = found(session, asked)?;
     if let Some(list) = &asked.entity {

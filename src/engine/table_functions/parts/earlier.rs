@@ -1,5 +1,5 @@
-//! From when on a recording has to be read for one response: what somebody holds, or polls for, it may have
-//! got or asked for before. Not what is read from then on (see `window`).
+//! What has to be read of a recording before one response: what somebody holds, or polls for, it may have got
+//! or asked for before, and a core may have had nobody for long. Not the rows themselves (see `window`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

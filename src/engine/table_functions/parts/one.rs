@@ -1,5 +1,5 @@
 //! The parts of one response: only what it needs is read. Not of many, for which a recording is read once
-//! (see `feed`), nor from when on it matters (see `earlier`).
+//! (see `feed`), nor what matters of the time before it (see `earlier`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
