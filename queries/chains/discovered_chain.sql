@@ -3,8 +3,8 @@
 -- A process follows from another one if it read a signal that the other one wrote last, or was activated by a stimulus that the other
 -- one triggered. What an instance of a process has read, or was activated by, the latest of each signal and stimulus, leads to all that
 -- it writes or triggers later. So chains go on from instance to instance. A chain that is the begin of a longer one is not listed. It ends
--- where it comes to a process of its own again, and after 8 links. Nothing follows across a gap: what comes first after a gap, or in
--- the recording, begins chains of its own.
+-- where it comes to a process of its own again, and after 8 links. Nothing follows across a gap, or in one: what comes first after it, or
+-- in the recording, begins chains of its own.
 -- column: recording text Recording.
 -- column: chain text Name: processes, and the signals and stimuli between them.
 -- column: occurrences integer How many times its last step followed from all others.

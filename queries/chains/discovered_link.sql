@@ -1,5 +1,5 @@
 -- The links of the event chains that a recording shows: who reads what another process wrote, who is activated by what another one
--- triggered. `discovered_chain` has the chains that they make. Nothing follows across a gap.
+-- triggered. `discovered_chain` has the chains that they make. Nothing follows across a gap, or in one.
 -- column: recording text Recording.
 -- column: from_process text Process that wrote the signal or triggered the stimulus; NULL if it came from outside, or is not recorded.
 -- column: via text The signal or stimulus.

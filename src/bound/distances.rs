@@ -105,6 +105,11 @@ impl Distances {
         self.greatest = self.greatest.max(self.count);
     }
 
+    /// An arrival among others that are not known: it counts, and has no distance to any.
+    pub fn pass(&mut self) {
+        self.total += 1;
+    }
+
     /// What comes next is not known to follow directly: events were lost in between.
     pub fn cut(&mut self) {
         self.count = 0;
@@ -128,6 +133,10 @@ impl Distances {
     pub fn curve(&self, length: i64) -> Curve {
         if self.total == 0 {
             return Curve::never();
+        }
+        if self.greatest == 0 {
+            // All arrivals are among others that are not known.
+            return Curve::from_distances(&[(1, 0)], &[], Vec::new());
         }
         let mut least: Vec<(u64, i64)> = Vec::new();
         let mut most: Vec<(u64, i64)> = Vec::new();

@@ -73,6 +73,8 @@ pub struct Discovery {
     written: HashMap<u32, Origin>,
     triggered: HashMap<u32, BTreeMap<i64, Origin>>,
     reached: HashMap<u32, BTreeMap<i64, Reached>>,
+    /// The end of the latest gap.
+    hidden_until: Option<i64>,
     cut: Cut,
 }
 
@@ -119,11 +121,18 @@ impl Discovery {
         reached.into_iter().for_each(|reached| drop(reached.remove(&process.1)));
     }
 
-    /// A gap: nothing later follows from what was before.
-    pub fn cut(&mut self) {
+    /// A gap of any core, until a time in ticks: nothing later follows from what was before. What is recorded
+    /// in it is left out, as who wrote or triggered last may be hidden.
+    pub fn gap(&mut self, end: i64) {
+        self.hidden_until = self.hidden_until.max(Some(end));
         self.written.clear();
         self.triggered.clear();
         self.reached.clear();
+    }
+
+    /// Whether a time is in a gap.
+    pub fn is_hidden(&self, time: i64) -> bool {
+        self.hidden_until.is_some_and(|end| time < end)
     }
 
     /// The chains that were seen at least `least` times, and all links; each in the order of their counts,

@@ -13,7 +13,7 @@ use crate::chain::{Discovery, FoundChain, FoundLink};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::result::{self, Integers, Texts};
 
-/// A gap, among the events.
+/// A gap, among the events, with its end as an instance.
 const GAP: &str = "gap";
 /// An instance that the trace does not number: the latest one.
 const NO_NUMBER: i64 = -1;
@@ -28,7 +28,7 @@ pub(super) fn events_of(recording: &str) -> String {
          (is_type(target_type, 'SIG') AND is_action(action, 'read', 'write')) \
          OR (is_type(target_type, 'STI') AND is_action(action, 'trigger')) \
          OR (is_type(target_type, 'T', 'I') AND is_action(action, 'activate', 'terminate'))) \
-         UNION ALL SELECT begin_at, 9223372036854775807, '{GAP}', NULL, NULL, NULL, NULL, NULL \
+         UNION ALL SELECT begin_at, 9223372036854775807, '{GAP}', NULL, end_at, NULL, NULL, NULL \
          FROM gap WHERE recording = '{recording}' ORDER BY time, seq"
     )
 }
@@ -40,11 +40,14 @@ pub(super) fn take_in(discovery: &mut Discovery, batch: &RecordBatch) -> Result<
         result::columns::<Row>(batch)?;
     let number = |of: &Integers, row: usize| of.get(row).filter(|n| *n >= 0).unwrap_or(NO_NUMBER);
     for row in 0..batch.num_rows() {
+        let (target, source, time) = (target.value(row), source.value(row), time.value(row));
         if target_type.value(row) == GAP {
-            discovery.cut();
+            discovery.gap(target_instance.value(row));
             continue;
         }
-        let (target, source, time) = (target.value(row), source.value(row), time.value(row));
+        if discovery.is_hidden(time) {
+            continue;
+        }
         // What has no instance cannot be told from others of its name.
         let is_entity = source != target && !is_environment(source);
         let by = source_instance.get(row).filter(|_| is_entity).map(|instance| (source, instance));

@@ -135,6 +135,8 @@ impl Locks {
             ..Holder::default()
         });
         give(&mut holder.holds, object, time);
+        // Another instance of the same number, of a writer that does not count them.
+        holder.is_over = false;
         holder.goes_on(time);
         holder.acts(time, gaps);
     }

@@ -217,7 +217,7 @@ impl Explainer {
         let Some(place) = self.place(actor, begin) else { return };
         self.places.remove(&actor);
         let process = self.processes.at(actor.process);
-        (process.last, process.ended) = (None, Some(actor.instance));
+        (process.last, process.ended) = (None, Some((actor.instance, end)));
         process.asker = process.asker.filter(|(instance, _)| *instance != actor.instance);
         if let Some(open) = self.open.get_mut(place) {
             open.ended = Some((begin, end));
@@ -268,7 +268,13 @@ impl Explainer {
         }
         let place = match self.places.entry(actor) {
             Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(_) if process.ended == Some(actor.instance) || !(self.wanted)(actor) => {
+            // Writers that do not count instances give the next one the number of the one that ended.
+            Entry::Vacant(_)
+                if process.ended.is_some_and(|(ended, end)| ended == actor.instance && since < end) =>
+            {
+                return None;
+            }
+            Entry::Vacant(_) if !(self.wanted)(actor) => {
                 process.last = Some((actor.instance, Role::NotWanted));
                 return None;
             }

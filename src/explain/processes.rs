@@ -21,8 +21,8 @@ pub(super) struct Process {
     ends: VecDeque<(i64, i64)>,
     /// The instance that was looked up last.
     pub last: Option<(i64, Role)>,
-    /// The wanted instance that ended last.
-    pub ended: Option<i64>,
+    /// The wanted instance that ended last, and when.
+    pub ended: Option<(i64, i64)>,
     /// The place of the instance that asked for an OS event last.
     pub asker: Option<(i64, usize)>,
     /// What its instances ask for.

@@ -314,3 +314,49 @@ fn names_are_any_text() {
     let sql = "SELECT count(*) AS n, min(age) AS age FROM chain_instance";
     assert_eq!(bench.ok(&["query", "odd.db", sql, "--chains", "odd.toml"]).stdout, "n,age\n1,25");
 }
+
+/// Core_0 lost its records from 100 to 200, with reads of S; what happens on Core_1 alone is seen.
+const READER_IN_A_GAP: &str = "#version 2.1.5
+#timeScale ns
+0,AL,0,T,W,0,activate
+0,Core_1,0,T,W,0,start
+5,AL,0,T,R,0,activate
+5,Core_0,0,T,R,0,start
+90,W,0,SIG,S,0,write,1
+95,R,0,SIG,S,0,read
+# gap of Core_0: fifo_overflow, from 100 to 200 ns
+110,W,0,SIG,S,0,write,2
+120,W,0,SIG,S,0,write,3
+150,W,0,SIG,U,0,write,1
+155,W,0,SIG,U,0,read
+205,R,0,SIG,S,0,read
+210,W,0,SIG,S,0,write,4
+220,R,0,SIG,S,0,read
+230,Core_1,0,T,W,0,terminate
+";
+
+#[test]
+fn what_a_gap_of_one_core_hides_is_open_and_other_chains_go_on() {
+    let bench = Bench::new();
+    bench.write("t.btf", READER_IN_A_GAP);
+    let chain = |name: &str, signal: &str, reader: &str| {
+        let step =
+            |action: &str, by: &str| format!("{{ entity = \"{signal}\", {action}, source = \"{by}\" }}");
+        let steps = [step("action = \"write\"", "W"), step("action = \"read\"", reader)].join(", ");
+        format!("[[chain]]\nname = \"{name}\"\nreaction = \"5ns\"\nsteps = [{steps}]\n")
+    };
+    bench.write("c.toml", chain("across", "S", "R") + &chain("on one core", "U", "W"));
+    bench.ok(&["ingest", "t.db", "t.btf", "-q"]);
+    let ask = |sql: &str| bench.ok(&["query", "t.db", sql, "--chains", "c.toml", "-q"]).stdout;
+    let ways = ask("SELECT chain, begin_at, end_at, outcome FROM chain_instance ORDER BY chain, begin_at");
+    let expected = "chain,begin_at,end_at,outcome\nacross,90,95,used\nacross,110,,open\nacross,120,,open\n\
+                    across,210,220,used\non one core,150,155,used\n";
+    assert_eq!(ways, expected);
+    let latencies = "SELECT chain, begin_at, latency FROM chain_latency WHERE definition = 'first_to_first' \
+                     ORDER BY begin_at";
+    let expected = "chain,begin_at,latency\nacross,90,5\non one core,150,5\nacross,210,10\n";
+    assert_eq!(ask(latencies), expected);
+    // Nothing is found of what is in the gap: who wrote last may be hidden.
+    let links = ask("SELECT via, occurrences, first_at FROM discovered_link ORDER BY via, first_at");
+    assert_eq!(links, "via,occurrences,first_at\nAL,1,0\nAL,1,5\nS,2,95\n");
+}

@@ -72,6 +72,8 @@ pub(super) struct Live {
     /// The begin of the stretch without loss, from its first event on, and the longest earlier one.
     pub since: Option<i64>,
     longest: i64,
+    /// The end of a gap that may hide some of its events: what arrives before is no part of any stretch.
+    pub hidden_until: Option<i64>,
     cores: BTreeSet<CoreId>,
     least: Option<i64>,
     most: i64,
@@ -99,6 +101,7 @@ impl Live {
             overtakes: Vec::new(),
             since: None,
             longest: 0,
+            hidden_until: None,
             cores: BTreeSet::new(),
             least: None,
             most: 0,
@@ -115,6 +118,16 @@ impl Live {
     /// Whether it could run, and does not.
     pub fn is_ready(&self) -> bool {
         matches!(self.state, State::Ready | State::Preempted)
+    }
+
+    /// An activation.
+    pub fn activated(&mut self, time: i64) {
+        if self.hidden_until.is_some() { self.activations.pass() } else { self.activations.push(time) }
+    }
+
+    /// A job arrives.
+    fn arrives(&mut self, time: i64) {
+        if self.hidden_until.is_some() { self.arrivals.pass() } else { self.arrivals.push(time) }
     }
 
     /// An instance; its first job arrives if there is none before it.
@@ -134,7 +147,7 @@ impl Live {
 
     /// A job of the first instance arrived, and can run from `ready_at` on.
     pub fn begin_job(&mut self, arrival: i64, is_whole: bool, ready_at: i64) {
-        self.arrivals.push(arrival);
+        self.arrives(arrival);
         self.job = Current { arrival, is_whole, ready_at, ..Current::default() };
         self.state = State::Ready;
     }
@@ -247,13 +260,13 @@ impl Live {
             self.seen.incomplete += self.instances.len() as u64 - 1;
             self.end_job(time, false);
         }
-        for instance in self.instances.iter().skip(1).filter(|instance| !instance.is_deferred) {
-            self.arrivals.push(instance.activated);
+        let pending = std::mem::take(&mut self.instances);
+        for instance in pending.iter().skip(1).filter(|instance| !instance.is_deferred) {
+            self.arrives(instance.activated);
         }
         while let Some((lock, _)) = self.held.last().copied() {
             self.release(lock);
         }
-        self.instances.clear();
         self.overtakes.clear();
         self.state = State::None;
         self.costs.clear();

@@ -82,8 +82,10 @@ pub struct Observer {
     latest: Option<i64>,
     early: u64,
     gaps: u64,
-    /// Processes whose stretch begins with the next event.
+    /// Some processes have no stretch, and those that no gap hides begin one with the next event.
     to_begin: bool,
+    /// The first end of the gaps that hide processes.
+    next_end: Option<i64>,
 }
 
 impl Observer {
@@ -99,6 +101,7 @@ impl Observer {
             early: 0,
             gaps: 0,
             to_begin: true,
+            next_end: None,
         }
     }
 
@@ -107,9 +110,12 @@ impl Observer {
     pub fn event(&mut self, event: &Event) {
         let time = event.time.max(self.latest.unwrap_or(event.time));
         self.early += u64::from(time > event.time);
+        if self.next_end.is_some_and(|end| end <= time) {
+            self.show(time);
+        }
         self.latest = Some(time);
         if std::mem::take(&mut self.to_begin) {
-            for live in &mut self.processes {
+            for live in self.processes.iter_mut().filter(|live| live.hidden_until.is_none()) {
                 live.since.get_or_insert(time);
             }
         }
@@ -175,10 +181,11 @@ impl Observer {
         }
     }
 
-    /// The recorder lost events of a core, or of all of them, since the latest event.
-    pub fn gap(&mut self, core: Option<CoreId>) {
+    /// The recorder lost events of a core, or of all of them, since the latest event and until a time in
+    /// ticks, which is no part of the gap.
+    pub fn gap(&mut self, core: Option<CoreId>, end: i64) {
         self.gaps += 1;
-        self.cut(core);
+        self.cut(core, end);
     }
 
     /// What was seen, of a recording that ends at this time, in ticks.
@@ -194,23 +201,40 @@ impl Observer {
         Facts { processes, locks: self.locks, instants: Instants::Rounded, gaps: self.gaps }
     }
 
-    fn cut(&mut self, of: Option<CoreId>) {
-        let Some(time) = self.latest else { return };
+    fn cut(&mut self, of: Option<CoreId>, end: i64) {
+        let time = self.latest.unwrap_or(end);
         for (id, core) in &mut self.cores {
             if of.is_none_or(|of| of == *id) {
                 core.account(time, &mut self.processes);
                 core.cut();
             }
         }
-        for (id, live) in self.processes.iter_mut().enumerate() {
-            if of.is_none() || live.core.is_none() || live.core == of {
-                live.cut(time);
-                for core in self.cores.values_mut() {
-                    core.ready.retain(|ready| *ready != id);
-                }
+        let concerned = |live: &Live| of.is_none() || live.core.is_none() || live.core == of;
+        self.forget(time, concerned, |live| Some(end.max(live.hidden_until.unwrap_or(end))));
+    }
+
+    /// A gap is over before an event: what is recorded of it does not tell what is open behind it.
+    fn show(&mut self, now: i64) {
+        let time = self.latest.unwrap_or(now);
+        self.forget(time, |live| live.hidden_until.is_some_and(|end| end <= now), |_| None);
+    }
+
+    /// Of some processes, nothing that is open can be measured, and they are hidden until another time.
+    fn forget(
+        &mut self,
+        time: i64,
+        concerned: impl Fn(&Live) -> bool,
+        hidden_until: impl Fn(&Live) -> Option<i64>,
+    ) {
+        for (id, live) in self.processes.iter_mut().enumerate().filter(|(_, live)| concerned(live)) {
+            live.cut(time);
+            live.hidden_until = hidden_until(live);
+            for core in self.cores.values_mut() {
+                core.ready.retain(|ready| *ready != id);
             }
         }
         self.to_begin = true;
+        self.next_end = self.processes.iter().filter_map(|live| live.hidden_until).min();
     }
 
     /// The core, from the first time on that it is heard of.
@@ -236,7 +260,7 @@ impl Observer {
     fn activate(&mut self, id: ProcessId, time: i64) {
         let is_whole = self.is_whole(id, time);
         self.change(id, |live| {
-            live.activations.push(time);
+            live.activated(time);
             live.push(time, true, is_whole);
         });
         self.join_ready(id, time);
@@ -262,7 +286,7 @@ impl Observer {
             let is_known =
                 starts && live.activations.total() == live.seen.unactivated && live.arrivals.total() > 0;
             live.seen.unactivated += 1;
-            live.activations.push(time);
+            live.activated(time);
             let is_whole =
                 is_known && self.cores.get(&core).is_some_and(|of| of.is_whole(id, &self.processes));
             self.change(id, |live| live.push(time, is_known, is_whole));

@@ -262,6 +262,36 @@ fn a_task_that_runs_out_of_turn_says_nothing_about_the_past() {
 }
 
 #[test]
+fn what_a_gap_of_one_core_hides_is_no_time_without_arrivals() {
+    // A task every 10 on each of two cores; the records of core 0 from 95 to 9,895 are lost.
+    let of = |hides: bool| {
+        let mut observer = Observer::new(vec![task(1), task(1)], &[], FROM_BOOT);
+        for time in (0..10_000).step_by(10) {
+            if hides && time == 100 {
+                observer.gap(Some(0), 9_895);
+            }
+            let seen = |core: usize| core == 1 || !hides || !(100..9_895).contains(&time);
+            for core in 0..2 {
+                // Others activate it also in the gap, now and then.
+                if seen(core) || time % 1_000 == 0 {
+                    observer.event(&event(time, core, Action::Activate));
+                }
+                if seen(core) {
+                    observer.event(&event(time, core, Action::Start(core)));
+                }
+            }
+            for core in (0..2).filter(|core| seen(*core)) {
+                observer.event(&event(time + 4, core, Action::Terminate));
+            }
+        }
+        observer.finish(10_000).processes.into_iter().map(|of| of.activations.least_distance(101)).collect()
+    };
+    let (whole, hidden): (Vec<i64>, Vec<i64>) = (of(false), of(true));
+    assert_eq!(whole, [1_000, 1_000]);
+    assert!((900..=1_000).contains(&hidden[0]) && hidden[1] == 1_000, "{hidden:?}");
+}
+
+#[test]
 fn what_is_open_at_a_gap_counts_as_far_as_it_is_known() {
     let mut observer = Observer::new(vec![task(1)], &[], FROM_BOOT);
     let run = |observer: &mut Observer, from: i64, step: i64| {
@@ -273,7 +303,7 @@ fn what_is_open_at_a_gap_counts_as_far_as_it_is_known() {
         observer.event(&event(from + 7 + step, 0, Action::Terminate));
     };
     run(&mut observer, 0, 10);
-    observer.gap(None);
+    observer.gap(None, 90);
     // Between its parts of 2 and 5 others may be missing.
     run(&mut observer, 100, 10);
     let facts = observer.finish(200);

@@ -42,7 +42,8 @@ fn any_order_of_events_is_taken() {
             time = time.saturating_add(numbers.below(step) - i64::from(numbers.one_in(9)) * 30);
             observer.event(&event(time, numbers.below(8) as usize, any_action(&mut numbers)));
             if numbers.one_in(40) {
-                observer.gap(if numbers.one_in(2) { None } else { Some(numbers.below(3) as usize) });
+                let core = (!numbers.one_in(2)).then(|| numbers.below(3) as usize);
+                observer.gap(core, time.saturating_add(numbers.below(step)));
             }
         }
         let facts = observer.finish(time);

@@ -262,7 +262,7 @@ fn a_recording_that_begins_later_has_the_same_bounds_for_what_it_can_measure() {
                 return;
             }
             if std::mem::take(&mut lost) && seen {
-                observer.gap(None);
+                observer.gap(None, event.time);
             }
             seen = true;
             observer.event(&event);

@@ -23,7 +23,7 @@ pub use entity_types::{EntityType, EntityTypes, FORMER_WORDS, is_environment};
 pub use parameters::{Form, Parameter, TIME_SCALES};
 pub use rules::{ACTION_RULES, ActionRule, Content, Note, VENDOR_ACTIONS};
 pub use state::{State, Transition};
-pub use transitions::{process_transition, runnable_transition};
+pub use transitions::{is_on_core, process_transition, runnable_transition};
 
 use std::fmt;
 

@@ -213,7 +213,7 @@ fn memory_is_bounded_and_nothing_follows_across_a_cut() {
     assert_eq!(discovery.triggered.values().map(BTreeMap::len).max(), Some(MAX_INSTANCES));
     let found = discovery.found(1);
     assert_eq!((found.chains.len(), found.cut.ways), (5, 20_000));
-    discovery.cut();
+    discovery.gap(0);
     discovery.read(0, "out", ("Last", 0));
     assert_eq!(discovery.found(1), found);
 }

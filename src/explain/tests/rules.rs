@@ -92,6 +92,22 @@ fn who_has_the_core_and_why() {
     assert_eq!(behind(explainer(), earlier, 18)[0], "10-18 Behind by 0 PreviousInstance");
 }
 
+#[test]
+fn instances_of_one_number_are_explained_each() {
+    // Writers that do not count instances: the second one begins when the first one has ended, or later.
+    let mut explainer = explainer();
+    for (begin, end) in [(10, 30), (30, 40), (50, 70)] {
+        explainer.began(X, begin);
+        state(&mut explainer, X, 0, State::Active, begin, begin + 5);
+        state(&mut explainer, X, 0, State::Running, begin + 5, end);
+        explainer.ended(X, begin, end);
+    }
+    let explained = explainer.finish();
+    let spans: Vec<_> =
+        explained.iter().map(|of| (of.parts[0].begin, of.parts.last().unwrap().end)).collect();
+    assert_eq!(spans, [(10, 30), (30, 40), (50, 70)]);
+}
+
 /// R has the core of X until 18, and polls from 6 on for 7, which S has until 14.
 fn behind_a_poller(gap: Option<(u32, i64)>, asks: bool) -> Vec<String> {
     let mut with = explainer();

@@ -31,7 +31,7 @@ pub(super) fn observe(
     let mut feed = Feed::new(system);
     let mut passed = 0u64;
     while let Some((_, record)) = records.next_with(|_, _| {})? {
-        gaps.before(record.time, |core| feed.gap(core, system));
+        gaps.before(record.time, |core, end| feed.gap(core, end, system));
         feed.record(&record, system);
         passed += 1;
         if passed.is_multiple_of(1 << 16) {
@@ -73,8 +73,8 @@ impl Feed {
         }
     }
 
-    fn gap(&mut self, core: Option<&str>, system: &mut System) {
-        self.observer.gap(core.map(|core| system.core(core)));
+    fn gap(&mut self, core: Option<&str>, end: i64, system: &mut System) {
+        self.observer.gap(core.map(|core| system.core(core)), end);
         // What was held before is not known any more.
         self.held.iter_mut().for_each(IdMap::clear);
         self.activated.clear();

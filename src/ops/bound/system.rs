@@ -46,6 +46,8 @@ pub(super) struct System {
     isrs: HashMap<String, Who>,
     /// By name in events and core.
     on_cores: HashMap<(String, CoreId), ProcessId>,
+    /// By name in events: the process of that name on the cores that have no other one.
+    elsewhere: HashMap<String, ProcessId>,
     /// Who goes before whom where priorities are not described.
     order: Option<Arc<Order>>,
 }
@@ -88,8 +90,12 @@ impl System {
                     *of == Kind::Isr && pattern::fits_on_core(name, process)
                 };
                 let shares: Vec<_> = ran.iter().filter(is_on_cores).collect();
-                if kind == Kind::Task || shares.is_empty() || ran.contains(&(name.to_owned(), kind)) {
-                    system.add(known);
+                let alone = kind == Kind::Task || shares.is_empty();
+                if alone || ran.contains(&(name.to_owned(), kind)) {
+                    let id = system.add(known.clone());
+                    system.elsewhere.extend((!alone).then(|| (name.to_owned(), id)));
+                }
+                if alone {
                     continue;
                 }
                 for (process, _) in shares {
@@ -175,7 +181,7 @@ impl System {
 
     /// The process that an ISR of this name is on a core.
     pub fn on_core(&self, name: &str, core: CoreId) -> Option<ProcessId> {
-        self.on_cores.get(&(name.to_owned(), core)).copied()
+        self.on_cores.get(&(name.to_owned(), core)).or_else(|| self.elsewhere.get(name)).copied()
     }
 }
 

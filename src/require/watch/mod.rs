@@ -21,7 +21,7 @@ pub(super) use cores::Cores;
 use std::collections::HashMap;
 
 use super::templates::Happening;
-use crate::btf::spec::{process_transition, runnable_transition};
+use crate::btf::spec::{is_on_core, process_transition, runnable_transition};
 use crate::btf::{Action, EntityType, State};
 use crate::temporal::Symbol;
 use tick::{Change, Tick};
@@ -179,8 +179,7 @@ impl Wanted {
 
     /// It moves a process or runnable that is on a core. Who activates may be on any core.
     fn is_on_core(&self) -> bool {
-        let moves = |action| process_transition(action).or(runnable_transition(action)).is_some();
-        self.meaning.is_some_and(|action| action != Action::Activate && moves(action))
+        self.meaning.is_some_and(is_on_core)
     }
 }
 

@@ -5,6 +5,7 @@
 mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::RecordBatch;
@@ -23,11 +24,14 @@ use futures::{StreamExt, stream};
 
 use crate::chain::Chain;
 use crate::engine::chains::Chains;
+use crate::schema::tables;
 use crate::store::Database;
 use rows::{Rows, schema};
 
-/// A gap, among the events.
+/// A gap, among the events: its core, if it is one of a core only, and its end.
 const GAP: &str = "gap";
+/// A core that an entity was seen on, before all events.
+const HOME: &str = "home";
 
 /// What the rows are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +135,8 @@ impl TableProvider for ChainsTable {
             if chains.is_empty() {
                 break;
             }
-            let plan = state.create_logical_plan(&events_of(&chains, &recording.name)).await?;
+            let has_gaps = self.database.has(tables::GAP, &*recording.name).map_err(failed)?;
+            let plan = state.create_logical_plan(&events_of(&chains, &recording.name, has_gaps)).await?;
             let events = state.create_physical_plan(&plan).await?;
             parts.push(Arc::new(Part {
                 recording: recording.name.clone(),
@@ -154,8 +159,9 @@ impl TableProvider for ChainsTable {
     }
 }
 
-/// The events of a recording that are steps of a chain, and its gaps, in order.
-fn events_of(chains: &[Chain], recording: &str) -> String {
+/// The events of a recording that are steps of a chain, and its gaps, in order; before them, if there are gaps,
+/// the cores of who acts in the steps: where that is does not matter otherwise.
+fn events_of(chains: &[Chain], recording: &str, has_gaps: bool) -> String {
     let steps = || chains.iter().flat_map(|chain| &chain.steps);
     let list = |names: BTreeSet<&str>| {
         let names: Vec<String> = names.iter().map(|name| format!("'{}'", name.replace('\'', "''"))).collect();
@@ -180,13 +186,28 @@ fn events_of(chains: &[Chain], recording: &str) -> String {
         conditions.push(format!("(is_action(action, 'trigger') AND source IN ({names}))"));
     }
     let (steps, recording) = (conditions.join(" OR "), recording.replace('\'', "''"));
-    // Events at the moment a gap begins are before it.
-    format!(
+    let mut sql = format!(
         "SELECT time, seq, target_type, target, target_instance, action, source, source_instance \
-         FROM btf_event WHERE recording = '{recording}' AND ({steps}) \
-         UNION ALL SELECT begin_at, 9223372036854775807, '{GAP}', NULL, NULL, NULL, NULL, NULL \
-         FROM gap WHERE recording = '{recording}' ORDER BY time, seq"
-    )
+         FROM btf_event WHERE recording = '{recording}' AND ({steps})"
+    );
+    if has_gaps {
+        // Events at the moment a gap begins are before it.
+        let _ = write!(
+            sql,
+            " UNION ALL SELECT begin_at, {}, '{GAP}', core, end_at, NULL, NULL, NULL FROM gap \
+             WHERE recording = '{recording}'",
+            i64::MAX
+        );
+        for (table, entity) in [("process_state", "process"), ("runnable_state", "runnable")] {
+            let _ = write!(
+                sql,
+                " UNION ALL SELECT DISTINCT {}, 0, '{HOME}', {entity}, NULL, NULL, core, NULL FROM {table} \
+                 WHERE recording = '{recording}' AND core IS NOT NULL AND {entity} IN ({names})",
+                i64::MIN
+            );
+        }
+    }
+    sql + " ORDER BY time, seq"
 }
 
 #[derive(Debug)]

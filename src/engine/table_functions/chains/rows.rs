@@ -8,7 +8,8 @@ use arrow::array::{ArrayRef, Int64Builder, ListBuilder, RecordBatch, StringViewB
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{DataFusionError, Result};
 
-use super::{GAP, What};
+use super::{GAP, HOME, What};
+use crate::btf::spec::is_on_core;
 use crate::btf::{Action, EntityType};
 use crate::chain::{
     Cause, Chain, ChainStep, Ends, Event, Follower, Latency, Link, Links, Occurrence, Outcome,
@@ -53,6 +54,10 @@ pub(super) struct Rows {
     /// By entity, the steps that happen to it: of each chain the last one first.
     steps: HashMap<String, Vec<(usize, usize)>>,
     followers: Vec<Follower>,
+    /// Of each chain, until when a gap hides some of its steps.
+    hidden_until: Vec<i64>,
+    /// The cores that entities were seen on, if the recording has gaps.
+    homes: HashMap<String, Vec<String>>,
     links: Links,
     found: Vec<(usize, Occurrence)>,
     /// One for each chain, if latencies are wanted.
@@ -86,6 +91,8 @@ impl Rows {
             chains: Arc::clone(chains),
             steps,
             followers: chains.iter().map(follower).collect(),
+            hidden_until: vec![i64::MIN; chains.len()],
+            homes: HashMap::new(),
             links: Links::default(),
             found: Vec::new(),
             ends: vec![Ends::default(); ends],
@@ -98,12 +105,19 @@ impl Rows {
     pub fn follow(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
         let columns = Columns::of(batch)?;
         for row in 0..batch.num_rows() {
-            if columns.target_type.value(row) == GAP {
-                self.cut();
-                continue;
-            }
-            self.link(&columns, row);
             let (time, event) = (columns.time.value(row), columns.link(row));
+            match columns.target_type.value(row) {
+                GAP => {
+                    self.gap(columns.target.get(row), columns.target_instance.value(row));
+                    continue;
+                }
+                HOME => {
+                    let cores = self.homes.entry(columns.target.value(row).to_owned()).or_default();
+                    cores.push(columns.source.value(row).to_owned());
+                    continue;
+                }
+                _ => self.link(&columns, row),
+            }
             let steps = self.steps.get(columns.target.value(row)).map_or(&[][..], Vec::as_slice);
             for (i, step) in steps.iter().copied() {
                 let (Some(chain), Some(follower)) = (self.chains.get(i), self.followers.get_mut(i)) else {
@@ -112,6 +126,17 @@ impl Rows {
                 let Some(wanted) = chain.steps.get(step).filter(|wanted| columns.is(row, wanted)) else {
                     continue;
                 };
+                if self.hidden_until.get(i).is_some_and(|end| time < *end) {
+                    // What follows from it, and from what it follows, may be hidden.
+                    let open = |begin| Occurrence {
+                        begin,
+                        times: vec![begin],
+                        reaction: None,
+                        outcome: Outcome::Open,
+                    };
+                    self.found.extend((step == 0).then(|| (i, open(time))));
+                    continue;
+                }
                 let before = step.checked_sub(1).and_then(|before| chain.steps.get(before));
                 let cause = before.map_or(Cause::Latest, |before| self.links.cause(before, wanted, event));
                 let next = chain.steps.get(step + 1).filter(|next| wanted.may_be_named_by(next));
@@ -154,18 +179,40 @@ impl Rows {
 
     /// The rows that the end of the recording makes.
     pub fn end(&mut self) -> Result<RecordBatch> {
-        self.cut();
+        (0..self.followers.len()).for_each(|i| self.cut(i));
         self.batch()
     }
 
-    fn cut(&mut self) {
-        for (i, follower) in self.followers.iter_mut().enumerate() {
-            let mut found = Vec::new();
-            follower.cut(&mut found);
-            self.found.extend(found.into_iter().map(|o| (i, o)));
+    /// A gap of a core, or of all, until a time.
+    fn gap(&mut self, core: Option<&str>, end: i64) {
+        for i in 0..self.followers.len() {
+            if self.is_hidden(i, core) {
+                self.cut(i);
+                let until = self.hidden_until.get_mut(i).into_iter();
+                until.for_each(|until| *until = end.max(*until));
+            }
         }
+    }
+
+    /// Whether some of the steps of a chain may happen on a core.
+    fn is_hidden(&self, chain: usize, core: Option<&str>) -> bool {
+        let (Some(core), Some(chain)) = (core, self.chains.get(chain)) else { return true };
+        chain.steps.iter().any(|step| {
+            let moves = Action::parse_tolerant(&step.action).is_some_and(is_on_core);
+            let who = if moves { Some(&step.entity) } else { step.source.as_ref() };
+            // Who was seen on no core may be on any: also what is no process.
+            let cores = who.and_then(|who| self.homes.get(who));
+            cores.is_none_or(|cores| cores.iter().any(|home| home == core))
+        })
+    }
+
+    /// Ends all ways of a chain.
+    fn cut(&mut self, chain: usize) {
+        let mut found = Vec::new();
+        self.followers.get_mut(chain).into_iter().for_each(|follower| follower.cut(&mut found));
+        self.found.extend(found.into_iter().map(|way| (chain, way)));
         self.measure();
-        self.ends.iter_mut().for_each(Ends::cut);
+        self.ends.get_mut(chain).into_iter().for_each(Ends::cut);
     }
 
     /// Ways → latencies, if these are wanted.
