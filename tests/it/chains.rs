@@ -350,13 +350,13 @@ fn what_a_gap_of_one_core_hides_is_open_and_other_chains_go_on() {
     let ask = |sql: &str| bench.ok(&["query", "t.db", sql, "--chains", "c.toml", "-q"]).stdout;
     let ways = ask("SELECT chain, begin_at, end_at, outcome FROM chain_instance ORDER BY chain, begin_at");
     let expected = "chain,begin_at,end_at,outcome\nacross,90,95,used\nacross,110,,open\nacross,120,,open\n\
-                    across,210,220,used\non one core,150,155,used\n";
+                    across,210,220,used\non one core,150,155,used";
     assert_eq!(ways, expected);
     let latencies = "SELECT chain, begin_at, latency FROM chain_latency WHERE definition = 'first_to_first' \
                      ORDER BY begin_at";
-    let expected = "chain,begin_at,latency\nacross,90,5\non one core,150,5\nacross,210,10\n";
+    let expected = "chain,begin_at,latency\nacross,90,5\non one core,150,5\nacross,210,10";
     assert_eq!(ask(latencies), expected);
     // Nothing is found of what is in the gap: who wrote last may be hidden.
     let links = ask("SELECT via, occurrences, first_at FROM discovered_link ORDER BY via, first_at");
-    assert_eq!(links, "via,occurrences,first_at\nAL,1,0\nAL,1,5\nS,2,95\n");
+    assert_eq!(links, "via,occurrences,first_at\nAL,1,0\nAL,1,5\nS,2,95");
 }
