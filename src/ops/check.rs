@@ -43,7 +43,7 @@ fn check_recording(trace: &Trace, recording: &str, version: Option<Version>) -> 
         let next = records.next_with(|line, text| others.push((line, text.to_owned())))?;
         others.drain(..).for_each(|(line, text)| checker.other_line(line, &text));
         let Some((place, record)) = next else { break };
-        gaps.before(record.time, |core| checker.gap(core));
+        gaps.before(record.time, |core, _| checker.gap(core));
         match translator.as_ref().map(|translator| translator.translate(&record)) {
             None => checker.event(place, &record),
             Some(Translation::Whole(record)) => checker.event(place, &record),

@@ -31,7 +31,7 @@ pub(super) fn observe(
     let mut feed = Feed::new(system);
     let mut passed = 0u64;
     while let Some((_, record)) = records.next_with(|_, _| {})? {
-        gaps.before(record.time, |core| feed.gap(core, system));
+        gaps.before(record.time, |core, _| feed.gap(core, system));
         feed.record(&record, system);
         passed += 1;
         if passed.is_multiple_of(1 << 16) {
