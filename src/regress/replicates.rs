@@ -43,8 +43,8 @@ impl Null {
         null
     }
 
-    /// The share of the replicates of which so many are beyond a score. The data itself is one of the possible
-    /// outcomes.
+    /// The share of the replicates of which so many are beyond a score. The data itself is one of the
+    /// possible outcomes.
     fn share(&self, beyond: usize) -> f64 {
         (beyond + 1) as f64 / (self.sizes.len() + 1) as f64
     }
