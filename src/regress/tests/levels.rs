@@ -110,6 +110,7 @@ fn what_differs_between_few_recordings_is_no_sure_cause() {
         let causes = first_cause("T_1", &[Response { entity: "T_1".to_owned(), parts }]);
         sure += u32::from(causes.iter().any(|cause| cause.sure));
     }
-    // Four standard errors of one degree of freedom are there by chance in 156 of 1000.
-    assert!(sure <= 2, "{sure}");
+    // Four standard errors of one degree of freedom are there by chance in 156 of 1000. In 8 the two
+    // recordings are as alike as two that do not differ.
+    assert!(sure <= 19, "{sure}");
 }
