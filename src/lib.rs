@@ -33,6 +33,7 @@
 //! | `btf` | the specification of BTF as data, the fields of a line, the event that mappers write | diagnostics, error, names, words | how events are made |
 //! | `options` | options that formats and exports declare for the command line | error, time | the command line |
 //! | `words` | a macro for enumerations of words | – | the words |
+//! | `chance` | random bits and probabilities that are the same on every machine | – | what they are for |
 //! | `varint` | variable-length integers, as Parquet and Protocol Buffers write them | – | everything else |
 //! | `qnx` | the vocabulary of QNX kernel traces | encoding, error, schema, words | records, files |
 //! | `input` | the bytes of files and pipes, plain or compressed | encoding, error | trace formats |
@@ -48,10 +49,10 @@
 //! | `bound` | events of processes → the most that a response can take, what that assumes, and what contradicts it | words | tables, SQL, names |
 //! | `check` | whether a trace conforms to its BTF version | btf, diagnostics, encoding, words | readers, the store, mapping |
 //! | `compare` | two streams of BTF records → their differences | btf, error, names, words | files, Parquet, SQL |
-//! | `regress` | samples of a metric in recordings of two builds → whether it changed, how surely, and what made it so | – | tables, SQL, recordings |
-//! | `simulate` | timing models → the events of a simulated system as BTF, and the recording of a probe | diagnostics, error, time, words | mapping, `derive`, readers, folders |
+//! | `regress` | samples of a metric in recordings of two builds → whether it changed, how surely, and what made it so | chance | tables, SQL, recordings |
+//! | `simulate` | timing models → the events of a simulated system as BTF, and the recording of a probe | chance, diagnostics, error, time, words | mapping, `derive`, readers, folders |
 //! | `reconstruct` | system events of any recording → a timing model, with what each value rests on | btf, diagnostics, error, simulate, time, words | databases, files |
-//! | `tail` | samples of a metric → how rare greater ones are, by extreme value statistics | – | where samples come from |
+//! | `tail` | samples of a metric → how rare greater ones are, by extreme value statistics | chance | where samples come from |
 //! | `temporal` | events and states in order → verdicts on templates in time, with the intervals and events of violations | – | tables, SQL, names |
 //! | `ops` | what btfdb can do, one file per verb | bound, btf, chain, check, clocks, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, names, options, picture, pipeline, plot, reconstruct, regress, render, require, schema, selection, store, tail, time, words | the terminal, the environment |
 //! | `picture` | a picture as data: rows over time, what happens in them, merged where one pixel has several | btf, time, words | tables, how a row is drawn |
@@ -120,6 +121,7 @@
 // The rooms. The public interface is re-exported below.
 mod btf;
 mod chain;
+mod chance;
 mod check;
 mod clocks;
 mod derive;

@@ -38,7 +38,7 @@ pub fn derive_model(trace: &Trace, control: &Control) -> Result<DerivedModel> {
     control.begin(format!("deriving a model of {recording}"), count(trace.session.database(), recording)?);
     let mut passed = 0u64;
     while let Some((_, record)) = records.next_with(|_, _| {})? {
-        gaps.before(record.time, |core, _| derivation.gap(core.map(|core| names.intern(core))));
+        gaps.before(record.time, |core, end| derivation.gap(core.map(|core| names.intern(core)), end));
         if let Some(event) = event(&record, &mut names) {
             derivation.event(&event);
         }

@@ -1,6 +1,7 @@
 //! Release times → what starts something in a model: an alarm, a schedule table, or the arrivals of an ISR.
 //! Not who releases what (see `sources`).
 
+use super::bodies;
 use super::body::Gap;
 use super::stimuli::{Periodic, periodic};
 use super::times;
@@ -53,21 +54,14 @@ pub fn of_ticks(ticks: &[i64], end: i64) -> Option<Ticks> {
 /// A table that repeats: the gaps begin again after some of them, and go on so up to the end.
 fn repeating(ticks: &[i64], gaps: &[i64], end: i64) -> Option<Ticks> {
     let first = *ticks.first()?;
-    for count in 2..=gaps.len() / 2 {
-        let goes_on = gaps.iter().zip(gaps.iter().skip(count)).all(|(one, other)| one == other);
-        if !goes_on {
-            continue;
-        }
-        let length: i64 = gaps.get(..count)?.iter().sum();
-        // The next one after the last.
-        let next = gaps.get(gaps.len() % count)?;
-        if length > 0 && ticks.last()?.saturating_add(*next) >= end {
-            let points = counted(ticks.get(..count)?, first);
-            let inside = points.last().is_some_and(|(at, _)| *at < length);
-            return inside.then_some(Ticks::Table { first, length, repeats: true, points });
-        }
-    }
-    None
+    let count = bodies::cycle(gaps)?;
+    let length: i64 = gaps.get(..count)?.iter().sum();
+    // The next one after the last.
+    let next = gaps.get(gaps.len() % count)?;
+    let goes_on = length > 0 && ticks.last()?.saturating_add(*next) >= end;
+    let points = counted(ticks.get(..count)?, first);
+    let inside = points.last().is_some_and(|(at, _)| *at < length);
+    (goes_on && inside).then_some(Ticks::Table { first, length, repeats: true, points })
 }
 
 fn counted(ticks: &[i64], first: i64) -> Vec<(i64, u32)> {
@@ -139,6 +133,20 @@ mod tests {
             Some(Ticks::Table { first: 1, length: 6, repeats: false, points })
         );
         assert_eq!(of_ticks(&[], 9), None);
+    }
+
+    #[test]
+    fn a_missing_tick_near_the_end_takes_no_longer() {
+        // 200 s of an alarm of 1 ms.
+        let ticks: Vec<i64> = (0..200_000).filter(|tick| *tick != 199_990).collect();
+        assert_eq!(of_ticks(&ticks, 200_000), None);
+        // Where the gaps are a cycle of which the last one is not whole.
+        let ticks: Vec<i64> = (0..200_000).filter(|tick| tick % 3 != 2).collect();
+        let points = vec![(0, 1), (1, 1)];
+        assert_eq!(
+            of_ticks(&ticks, 200_000),
+            Some(Ticks::Table { first: 0, length: 3, repeats: true, points })
+        );
     }
 
     #[test]

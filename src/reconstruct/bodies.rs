@@ -315,7 +315,7 @@ fn differing(views: &[View<'_>]) -> Part {
 }
 
 /// After how many the same ones follow again, at least once from begin to end.
-fn cycle(ways: &[usize]) -> Option<usize> {
+pub(super) fn cycle<T: PartialEq>(ways: &[T]) -> Option<usize> {
     // The lengths of the borders, as in the search of Knuth, Morris and Pratt.
     let mut borders = vec![0usize; ways.len()];
     for ix in 1..ways.len() {

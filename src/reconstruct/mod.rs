@@ -70,9 +70,10 @@ impl Reconstruction {
         self.seen.event(&Event { time, ..*event }, &self.facts);
     }
 
-    /// The recorder lost events of a core, or of all of them, since the last event.
-    pub fn gap(&mut self, core: Option<NameId>) {
-        self.seen.gap(core);
+    /// The recorder lost events of a core, or of all of them, since the last event. `end` is the first
+    /// instant behind the gap, in ticks.
+    pub fn gap(&mut self, core: Option<NameId>, end: i64) {
+        self.seen.gap(core, self.facts.ns(end));
     }
 
     /// The model. `names` has the names of the events.

@@ -194,10 +194,118 @@ fn instances_with_a_gap_are_left_out() {
     for event in &events {
         reconstruction.event(event);
         if event.target == high && event.action == Action::Start {
-            reconstruction.gap(None);
+            reconstruction.gap(None, event.time);
         }
     }
     let Derived { evidence, .. } = reconstruction.finish(&names).unwrap();
     let of_high = evidence.iter().find(|of| of.entity == "HIGH" && of.what == "execution time").unwrap();
     assert_eq!((of_high.samples, of_high.confidence), (0, Confidence::Assumed));
+}
+
+/// The events of lines of time, source, target, and action; gaps of a core are `begin,Core,end,gap`.
+fn observed(lines: &[String]) -> (Reconstruction, Names) {
+    let mut names = Names::default();
+    let mut reconstruction = Reconstruction::new(Facts::new("test", TimeScale::Ns));
+    for line in lines {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [time, source, target, action] = fields[..] else { panic!("{line}") };
+        let time = time.parse().unwrap();
+        if action == "gap" {
+            reconstruction.gap(Some(names.intern(source)), target.parse().unwrap());
+            continue;
+        }
+        let mut key = |text: &str| {
+            let (name, instance) = text.split_once(' ').unwrap_or((text, "0"));
+            (names.intern(name), instance.parse().unwrap())
+        };
+        let (source, target) = (key(source), key(target));
+        let action = Action::parse(action).unwrap();
+        reconstruction.event(&Event::new(time, source, EntityType::Task, target, action, Note::None));
+    }
+    (reconstruction, names)
+}
+
+/// A whole execution of an instance on Core_0 from `begin` on, of 20 us.
+fn execution(begin: i64, instance: &str) -> Vec<String> {
+    [(0, "STI", "activate"), (1, "Core_0", "start"), (21, "Core_0", "terminate")]
+        .map(|(after, source, action)| format!("{},{source},{instance},{action}", begin + after * 1000))
+        .to_vec()
+}
+
+/// What is activated before a gap or in it, and runs in it unseen, is not ready for ever after.
+#[test]
+fn what_may_have_ended_in_a_gap_is_not_ready_behind_it() {
+    for activated in [99_000, 120_000] {
+        let mut lines = [execution(0, "LOW 0"), execution(30_000, "HIGH 0")].concat();
+        // Two more, each in a gap of its own; the low one runs often between them.
+        for (round, begin) in [(1, 100_000), (2, 2_100_000)] {
+            let mut all = [
+                (activated - 100_000 + begin, format!("STI,HIGH {round},activate")),
+                (begin, format!("Core_0,{},gap", begin + 50_000)),
+            ];
+            all.sort_by_key(|(time, _)| *time);
+            lines.extend(all.iter().map(|(time, rest)| format!("{time},{rest}")));
+            for n in 0..20 {
+                lines.extend(execution(begin + 60_000 + n * 30_000, &format!("LOW {}", 20 * round + n)));
+            }
+        }
+        let (reconstruction, mut names) = observed(&lines);
+        let [low, high] = ["LOW", "HIGH"].map(|name| names.intern(name));
+        let seen = &reconstruction.seen;
+        assert_eq!(seen.contention.wins.get(&(low, high)), None, "{activated}");
+        assert_eq!(seen.processes[&(high, None)].most, 1, "{activated}");
+        assert_eq!(seen.processes[&(high, None)].activations.len(), 3);
+        assert_eq!(seen.processes[&(low, None)].body.runs().len(), 41);
+    }
+}
+
+/// What goes on behind a gap is no new activation, and no whole execution.
+#[test]
+fn what_goes_on_behind_a_gap_is_cut() {
+    let lines = "\
+        100000,Core_0,200000,gap\n\
+        120000,STI,T 1,activate\n\
+        210000,Core_0,T 1,resume\n\
+        220000,Core_0,T 1,terminate\n\
+        300000,STI,T 2,activate\n\
+        301000,Core_0,T 2,start\n\
+        305000,Core_0,T 2,preempt\n\
+        310000,Core_0,400000,gap\n\
+        420000,STI,T 3,activate\n\
+        430000,Core_0,T 2,resume\n\
+        440000,Core_0,T 2,terminate\n\
+        441000,Core_0,T 3,start\n\
+        500000,Core_0,600000,gap\n\
+        620000,Core_0,T 3,terminate\n\
+        700000,STI,T 4,activate\n\
+        701000,Core_0,T 4,start\n\
+        710000,Core_0,800000,gap\n\
+        820000,STI,U 1,activate\n\
+        821000,Core_0,U 1,start\n\
+        830000,T 4,V 1,activate\n\
+        831000,Core_0,U 1,terminate";
+    let whole = execution(0, "T 0");
+    let lines: Vec<String> = whole.into_iter().chain(lines.lines().map(str::to_owned)).collect();
+    let (reconstruction, mut names) = observed(&lines);
+    let [task, other] = ["T", "V"].map(|name| names.intern(name));
+    let process = &reconstruction.seen.processes[&(task, None)];
+    // Only the one without a gap.
+    assert_eq!(process.body.runs().len(), 1);
+    assert_eq!(process.activations.len(), 5);
+    // The second and the third one, for a time.
+    assert_eq!((process.most, process.ended), (2, 4));
+    // The fourth one had the core no more, but it was still there.
+    let targets =
+        reconstruction.seen.releases.keys().filter(|(_, target)| *target == observe::Target::Activate(other));
+    assert_eq!(targets.count(), 0);
+}
+
+/// Without a gap as well: what is seen first in its midst was not seen as a whole.
+#[test]
+fn what_does_not_begin_with_its_start_is_partial() {
+    let rest = ["100000,STI,T 1,activate", "110000,Core_0,T 1,resume", "120000,Core_0,T 1,terminate"];
+    let lines: Vec<String> = execution(0, "T 0").into_iter().chain(rest.map(str::to_owned)).collect();
+    let (reconstruction, mut names) = observed(&lines);
+    let process = &reconstruction.seen.processes[&(names.intern("T"), None)];
+    assert_eq!((process.body.runs().len(), process.body.partial.len()), (1, 1));
 }

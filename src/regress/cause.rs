@@ -40,7 +40,8 @@ pub struct Part {
     pub before: f64,
     /// After.
     pub after: f64,
-    /// Standard error of after − before; 0 if the numbers are exact.
+    /// Standard error of after − before, greater where it is known from few recordings; 0 if the numbers are
+    /// exact.
     pub error: f64,
 }
 
@@ -54,7 +55,7 @@ impl Part {
             origin,
             before: before.mean().unwrap_or(0.0),
             after: after.mean().unwrap_or(0.0),
-            error: within::error(before, after),
+            error: within::error(before, after, SURE),
         }
     }
 

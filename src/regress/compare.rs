@@ -3,9 +3,11 @@
 
 use super::gate::{Direction, Gate, RECORDINGS_FOR_MAX, Statistic};
 use super::normal;
+use super::replicates::Reach;
 use super::summary::{Side, Summary};
 use super::within::{Difference, Hindrance};
 use super::{quantile, recordings, within};
+use crate::chance;
 
 /// Points of a distribution function at most.
 const POINTS: usize = 128;
@@ -121,8 +123,8 @@ pub struct Effect {
     pub needed: Option<f64>,
     /// What it says; of [`judge()`](super::judge()).
     pub verdict: Verdict,
-    /// Standard error, from the interval.
-    pub(super) error: f64,
+    /// How far the difference has to be from 0, by each of the errors that it has to exceed.
+    pub(super) reaches: Vec<Reach>,
 }
 
 impl Effect {
@@ -235,7 +237,7 @@ fn untested(
         detectable: None,
         needed: None,
         verdict: Verdict::NotEnoughData,
-        error: f64::INFINITY,
+        reaches: Vec::new(),
     }
 }
 
@@ -249,14 +251,14 @@ fn of_difference(
     let Some(known) = difference else {
         return untested(statistic, values, basis, Some(Hindrance::FewSamples));
     };
-    let half = normal::to_student(known.null.within(gate.coverage), known.freedom) * known.error;
-    let t = if known.value == 0.0 { 0.0 } else { known.value / known.error };
-    let p_value = known.null.p_value(normal::from_student(t, known.freedom));
+    let Reach { error, freedom, .. } = known.reach;
+    let half = normal::to_student(known.null.within(gate.coverage), freedom) * error;
+    let t = if known.value == 0.0 { 0.0 } else { known.value / error };
+    let p_value = known.null.p_value(normal::from_student(t, freedom));
     Effect {
         interval: (known.value - half, known.value + half),
         p_value: known.hindrance.is_none().then_some(p_value),
-        // As wide as the replicates are, for what could have been found.
-        error: half / normal::score(1.0 - gate.coverage),
+        reaches: vec![known.reach],
         ..untested(statistic, values, basis, known.hindrance)
     }
 }
@@ -273,11 +275,10 @@ fn of_percentile(
     };
     // What moves slowly moves its tail, too.
     let hindrance = mean.and_then(|mean| mean.hindrance).filter(|why| *why == Hindrance::Unsteady);
-    let (low, high) = known.interval;
     Effect {
         interval: known.interval,
-        p_value: hindrance.is_none().then(|| normal::two_sided(known.score)),
-        error: (high - low) / 2.0 / normal::score(1.0 - gate.coverage),
+        p_value: hindrance.is_none().then(|| chance::two_sided(known.score)),
+        reaches: known.reaches,
         ..untested(Statistic::P99, known.values, Basis::Blocks, hindrance)
     }
 }

@@ -2,7 +2,8 @@
 
 use super::compare::{Basis, Comparison, Effect, Verdict};
 use super::gate::Gate;
-use super::normal;
+use super::replicates::Reach;
+use crate::chance;
 
 /// The probability with which the smallest change that could have been found would have been.
 const POWER: f64 = 0.95;
@@ -39,16 +40,17 @@ pub fn judge(comparisons: &mut [Comparison], gate: &Gate) {
             effect.adjusted = Some(reached);
         }
     }
-    let critical = normal::score(gate.alpha / count.max(1) as f64) + normal::score(2.0 * (1.0 - POWER));
+    let scores = [chance::score(gate.alpha / count.max(1) as f64), chance::score(2.0 * (1.0 - POWER))];
     for comparison in comparisons {
         for effect in &mut comparison.effects {
-            verdict(effect, critical, gate);
+            verdict(effect, scores, gate);
         }
         comparison.verdict = whole(&comparison.effects);
     }
 }
 
-fn verdict(effect: &mut Effect, critical: f64, gate: &Gate) {
+/// `scores` are that from which on a difference is found, and that which a difference exceeds by chance.
+fn verdict(effect: &mut Effect, scores: [f64; 2], gate: &Gate) {
     let matters = gate.matters(effect.statistic).of(effect.before);
     let (low, high) = effect.interval;
     let is_sure = effect.adjusted.is_some_and(|adjusted| adjusted <= gate.alpha);
@@ -62,11 +64,26 @@ fn verdict(effect: &mut Effect, critical: f64, gate: &Gate) {
     if effect.p_value.is_none() || effect.basis == Basis::Constants {
         return;
     }
-    let detectable = critical * effect.error;
-    effect.detectable = Some(detectable);
-    // Errors shrink with the square root of the number of samples.
-    let times = (detectable / matters).powi(2);
-    effect.needed = (matters > 0.0 && times > 1.0).then_some(times);
+    let found = detectable(&effect.reaches, scores, 1.0);
+    effect.detectable = Some(found);
+    effect.needed = (matters > 0.0 && found > matters).then(|| needed(&effect.reaches, scores, matters));
+}
+
+/// The least change that would have been found with `times` as much data.
+fn detectable(reaches: &[Reach], scores: [f64; 2], times: f64) -> f64 {
+    let of = |reach: &Reach| scores.iter().map(|score| reach.of(*score, times)).sum::<f64>();
+    reaches.iter().map(of).fold(0.0, f64::max)
+}
+
+/// How many times as much data would find a change that matters, by halving: errors shrink with the square
+/// root of it, those between recordings faster, as these are known better.
+fn needed(reaches: &[Reach], scores: [f64; 2], matters: f64) -> f64 {
+    let (mut low, mut high) = (1.0, (detectable(reaches, scores, 1.0) / matters).powi(2));
+    for _ in 0..100 {
+        let middle = f64::midpoint(low, high);
+        if detectable(reaches, scores, middle) > matters { low = middle } else { high = middle }
+    }
+    high
 }
 
 fn whole(effects: &[Effect]) -> Verdict {

@@ -24,7 +24,8 @@
 //!   is summed up in 64 to 127 blocks of equal counts while it is read. The error of the mean is that of
 //!   batch means, at several lengths of batches, of which the most cautious counts. The p-value comes from
 //!   a studentised circular block bootstrap of the blocks. If recordings of one side differ among each
-//!   other by more than that error, the difference between recordings is the error.
+//!   other by more than that error, the difference between recordings is the error, and the p-value that of
+//!   Student's t with the degrees of freedom of so few recordings.
 //! * **Constants** ([`Basis::Constants`]): two constants that differ did change.
 //! * **The 99th percentile** of few recordings: the error of the share of samples beyond it, from counts
 //!   per block.
@@ -36,8 +37,13 @@
 //!
 //! If nothing changed, the probability that anything is called changed is at most [`Gate::alpha`], as far
 //! as the recordings are what the basis says: for blocks, that another run of the same build would not
-//! differ by more than its blocks do. Statistics are floating-point numbers, times of samples are whole
-//! ticks.
+//! differ by more than its blocks do. Where it does, a few recordings show it, unless they are alike by
+//! chance: of unchanged builds whose runs differ, up to a tenth has a p-value below 1 % with one recording
+//! and two, a twentieth with two and two, a fiftieth with three and three.
+//!
+//! p-values and intervals agree: a difference has a p-value below 1 − [`Gate::coverage`] if, and only if, 0
+//! is outside of its interval; not so for the 99th percentile of few recordings, where each has a method of
+//! its own. Statistics are floating-point numbers, times of samples are whole ticks.
 
 mod bins;
 mod blocks;

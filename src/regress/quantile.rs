@@ -3,15 +3,17 @@
 
 use super::bins::{Bins, Step};
 use super::normal;
+use super::replicates::Reach;
 use super::spread::{joint_freedom, spread};
 use super::summary::{Side, Summary};
 use super::within;
+use crate::chance;
 
 /// Samples beyond the percentile that a side needs.
 const BEYOND: f64 = 10.0;
 
 /// What is known of the difference of a percentile.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Percentile {
     /// Of the side before and of that after.
     pub values: (f64, f64),
@@ -19,6 +21,8 @@ pub(super) struct Percentile {
     pub interval: (f64, f64),
     /// How far it is from no change, as a score of a normal distribution; not negative.
     pub score: f64,
+    /// How far it has to be from no change, by each of the errors that it has to exceed.
+    pub reaches: Vec<Reach>,
 }
 
 /// A side, its distribution, and how uncertain a share of its samples is.
@@ -79,7 +83,7 @@ impl Known {
 /// both scores counts, and the wider one of both intervals.
 pub(super) fn difference(before: &Side, after: &Side, share: f64, coverage: f64) -> Option<Percentile> {
     let sides = [Known::of(before, share)?, Known::of(after, share)?];
-    let score = normal::score(1.0 - coverage);
+    let score = chance::score(1.0 - coverage);
     let mut found = Vec::with_capacity(2);
     for side in &sides {
         found.push((side.bins.quantile(share)?, side.interval(share, score)?));
@@ -90,12 +94,27 @@ pub(super) fn difference(before: &Side, after: &Side, share: f64, coverage: f64)
     // 2008.
     let low = value - ((b - b_low).powi(2) + (a_high - a).powi(2)).sqrt();
     let high = value + ((b_high - b).powi(2) + (a - a_low).powi(2)).sqrt();
-    let mut known =
-        Percentile { values: (*a, *b), interval: (low, high), score: least_contradiction(&sides, share) };
+    // The same limits as errors of each side.
+    let halves = [(a_high - a_low) / 2.0, (b_high - b_low) / 2.0];
+    let errors = sides.iter().zip(halves).map(|(side, half)| {
+        let error = half / normal::to_student(score, side.freedom);
+        (error * error, side.freedom)
+    });
+    let errors: Vec<(f64, f64)> = errors.collect();
+    let error = errors.iter().map(|(square, _)| square).sum::<f64>().sqrt();
+    let freedom = joint_freedom(&errors);
+    let mut known = Percentile {
+        values: (*a, *b),
+        interval: (low, high),
+        score: least_contradiction(&sides, share),
+        reaches: vec![Reach { error, freedom, stretch: 1.0, of_recordings: false }],
+    };
     let of_one = |one: &Summary| one.bins().quantile(share);
     if let Some((variance, freedom)) = within::across(before, after, of_one) {
         let error = variance.sqrt();
-        let half = normal::to_student(score, freedom) * error;
+        let reach = Reach { error, freedom, stretch: 1.0, of_recordings: true };
+        let half = reach.of(score, 1.0);
+        known.reaches.push(reach);
         known.interval = (low.min(value - half), high.max(value + half));
         if error > 0.0 {
             known.score = known.score.min(normal::from_student(value / error, freedom).abs());

@@ -1,25 +1,22 @@
 //! Random numbers for resampling, the same on every machine and for every entity. Not for secrets, and not
 //! the distributions of a simulation.
 
-/// A stream of numbers: `SplitMix64` of G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number
-/// generators", OOPSLA 2014.
+use crate::chance::SplitMix64;
+
+/// A stream of numbers.
 #[derive(Debug, Clone)]
-pub(super) struct Stream(u64);
+pub(super) struct Stream(SplitMix64);
 
 impl Stream {
     /// The stream of a seed; `part` tells streams of the same seed apart.
     pub fn of(seed: u64, part: u64) -> Self {
-        let mut stream = Self(seed ^ part.wrapping_mul(0xd134_2543_de82_ef95));
-        Self(stream.bits())
+        let mut mixer = SplitMix64::new(seed ^ part.wrapping_mul(0xd134_2543_de82_ef95));
+        Self(SplitMix64::new(mixer.bits()))
     }
 
     /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.bits()
     }
 
     /// A whole number below `n`, 0 if `n` is 0. The bias is below `n` / 2^64, far below what a replicate

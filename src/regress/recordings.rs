@@ -4,7 +4,7 @@
 use super::gate::Gate;
 use super::normal;
 use super::random::Stream;
-use super::replicates::Null;
+use super::replicates::{Null, Reach};
 use super::spread::joint_freedom;
 use super::within::Difference;
 
@@ -60,8 +60,9 @@ pub(super) fn difference(before: &[f64], after: &[f64], gate: &Gate) -> Option<D
         };
         (0..gate.replicates).map(|_| draw()).collect()
     };
-    let null = Null::of(scores);
-    Some(Difference { value, error: variance.sqrt(), freedom, null, hindrance: None, between: 1.0 })
+    let null = Null::exact(scores);
+    let reach = Reach { error: variance.sqrt(), freedom, stretch: null.stretch, of_recordings: true };
+    Some(Difference { value, reach, null, hindrance: None, between: 1.0 })
 }
 
 /// The score of each way to choose `few` values for the first side.

@@ -4,7 +4,7 @@
 use super::gate::Gate;
 use super::normal;
 use super::random::{Stream, scaled};
-use super::replicates::Null;
+use super::replicates::{Null, Reach};
 use super::spread::{Spread, carried_by, joint_freedom, spread, variance};
 use super::summary::{Side, Summary};
 
@@ -18,10 +18,8 @@ const BLOCKS: usize = 16;
 pub(super) struct Difference {
     /// After minus before.
     pub value: f64,
-    /// Its standard error.
-    pub error: f64,
-    /// Degrees of freedom of that error.
-    pub freedom: f64,
+    /// Its standard error, and the degrees of freedom of that.
+    pub reach: Reach,
     /// How probable scores are if nothing changed.
     pub null: Null,
     /// Why no test is possible although there are numbers.
@@ -107,16 +105,17 @@ pub(super) fn difference(before: &Side, after: &Side, gate: &Gate) -> Option<Dif
         .collect();
     let edges: f64 = parts.iter().map(|(_, edge)| edge).sum();
     let inside = within.iter().map(|(variance, _)| variance).sum::<f64>();
-    let mut freedom = joint_freedom(&within);
-    let mut variance = inside + edges;
-    let mut between = 1.0;
-    if let Some((across, across_freedom)) = across(before, after, Summary::mean)
-        && across > variance
-    {
-        between = across / variance.max(f64::MIN_POSITIVE);
-        (variance, freedom) = (across, across_freedom);
-    }
-    let scores = scores(&parts, edges, freedom, gate);
+    let (mut variance, mut freedom, mut between) = (inside + edges, joint_freedom(&within), 1.0);
+    let across = across(before, after, Summary::mean).filter(|(across, _)| *across > variance);
+    let null = match across {
+        // The error is that between recordings, its scores are Student's: resampled blocks say nothing of it.
+        Some((across, across_freedom)) => {
+            between = across / variance.max(f64::MIN_POSITIVE);
+            (variance, freedom) = (across, across_freedom);
+            Null::of([])
+        }
+        None => Null::of(scores(&parts, edges, freedom, gate)),
+    };
     let unsteady = parts.iter().flat_map(|(parts, _)| parts).any(|one| one.spread.unsteady);
     let mut hindrance = unsteady.then_some(Hindrance::Unsteady);
     // Of a side that does not vary there is nothing to be carried.
@@ -128,7 +127,9 @@ pub(super) fn difference(before: &Side, after: &Side, gate: &Gate) -> Option<Dif
             hindrance = Some(Hindrance::FewEvents);
         }
     }
-    Some(Difference { value, error: variance.sqrt(), freedom, null: Null::of(scores), hindrance, between })
+    let of_recordings = across.is_some();
+    let reach = Reach { error: variance.sqrt(), freedom, stretch: null.stretch, of_recordings };
+    Some(Difference { value, reach, null, hindrance, between })
 }
 
 /// The variance of the difference of a statistic as recordings of a side differ among each other, and its
@@ -149,7 +150,7 @@ pub(super) fn across(
     (freedom >= 1.0).then(|| (squares / freedom * shares, freedom))
 }
 
-/// Scores of replicates in which nothing changed.
+/// Scores of replicates in which nothing changed: of blocks, with the degrees of freedom of their variance.
 fn scores(parts: &[(Vec<Part>, f64); 2], edges: f64, freedom: f64, gate: &Gate) -> Vec<f64> {
     let mut numbers = Stream::of(gate.seed, 1);
     let mut resampled = Vec::new();
@@ -170,8 +171,9 @@ fn scores(parts: &[(Vec<Part>, f64); 2], edges: f64, freedom: f64, gate: &Gate) 
 }
 
 /// The standard error of the difference of two means, without resampling: for the parts of a response,
-/// which are many. 0 if it is not known.
-pub(super) fn error(before: &Side, after: &Side) -> f64 {
+/// which are many. 0 if it is not known. If the error is that between recordings, `score` times of it are as
+/// improbable as the score is, with its degrees of freedom.
+pub(super) fn error(before: &Side, after: &Side, score: f64) -> f64 {
     let variance: f64 = [before, after]
         .iter()
         .map(|side| {
@@ -179,5 +181,8 @@ pub(super) fn error(before: &Side, after: &Side) -> f64 {
             parts.map(|one| one.spread.variance * one.weight).sum::<f64>() + edge(side).powi(2)
         })
         .sum();
-    variance.max(across(before, after, Summary::mean).map_or(0.0, |(variance, _)| variance)).sqrt()
+    match across(before, after, Summary::mean).filter(|(across, _)| *across > variance) {
+        Some((across, freedom)) => across.sqrt() * normal::to_student(score, freedom) / score,
+        None => variance.sqrt(),
+    }
 }

@@ -36,8 +36,8 @@ impl Gev {
         if self.shape.abs() < 1e-9 {
             s
         } else if inner > -1.0 {
-            // `ln_1p` has more digits where they matter, and takes longer.
-            let logarithm = if self.shape.abs() < 1e-3 { inner.ln_1p() } else { (1.0 + inner).ln() };
+            // `log1p` has more digits where they matter, and takes longer.
+            let logarithm = if self.shape.abs() < 1e-3 { libm::log1p(inner) } else { libm::log(1.0 + inner) };
             logarithm / self.shape
         } else {
             f64::INFINITY.copysign(-self.shape)
@@ -46,19 +46,20 @@ impl Gev {
 
     /// The value of which `reduced` is this.
     pub fn of_reduced(self, reduced: f64) -> f64 {
-        let s = if self.shape.abs() < 1e-9 { reduced } else { (self.shape * reduced).exp_m1() / self.shape };
+        let s =
+            if self.shape.abs() < 1e-9 { reduced } else { libm::expm1(self.shape * reduced) / self.shape };
         self.location + self.scale * s
     }
 
     /// Minus the logarithm of the probability to exceed `x`.
     pub fn hazard(self, x: f64) -> f64 {
         // The probability to exceed is 1 - exp(-t).
-        let t = (-self.reduced(x)).exp();
-        -(-(-t).exp_m1()).ln()
+        let t = libm::exp(-self.reduced(x));
+        -libm::log(-libm::expm1(-t))
     }
 
     pub(super) fn draw(self, random: &mut Random) -> f64 {
-        self.of_reduced(-random.exponential().ln())
+        self.of_reduced(-libm::log(random.exponential()))
     }
 
     /// The fit of maximum likelihood. `near` is where to begin, if that is known; the fit is less close then.
@@ -73,13 +74,13 @@ impl Gev {
         }
         let scaled: Vec<f64> = maxima.iter().map(|x| (x - mean) / spread).collect();
         let cost = |[location, log_scale, shape]: [f64; 3]| {
-            Self { shape, location, scale: log_scale.exp() }.cost(&scaled)
+            Self { shape, location, scale: libm::exp(log_scale) }.cost(&scaled)
         };
         // The distribution of shape 0 that has this mean and variance.
         let scale = 6f64.sqrt() / std::f64::consts::PI;
-        let gumbel = [-EULER * scale, scale.ln(), 0.0];
+        let gumbel = [-EULER * scale, libm::log(scale), 0.0];
         let near = near
-            .map(|gev| [(gev.location - mean) / spread, (gev.scale / spread).ln(), gev.shape])
+            .map(|gev| [(gev.location - mean) / spread, libm::log(gev.scale / spread), gev.shape])
             .filter(|start| cost(*start) < cost(gumbel));
         let gain = 1e-7 * count;
         let (found, value) = match near {
@@ -94,7 +95,7 @@ impl Gev {
         value.is_finite().then(|| Self {
             shape,
             location: mean + location * spread,
-            scale: log_scale.exp() * spread,
+            scale: libm::exp(log_scale) * spread,
         })
     }
 
@@ -110,9 +111,9 @@ impl Gev {
             if !reduced.is_finite() {
                 return f64::INFINITY;
             }
-            sum += (1.0 + self.shape) * reduced + (-reduced).exp();
+            sum += (1.0 + self.shape) * reduced + libm::exp(-reduced);
         }
-        sum + maxima.len() as f64 * self.scale.ln()
+        sum + maxima.len() as f64 * libm::log(self.scale)
     }
 }
 

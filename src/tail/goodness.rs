@@ -36,7 +36,7 @@ impl Distance {
         for (n, hazard) in hazards.iter().enumerate() {
             // No value is impossible: one on the border of the fit has the hazard of one just inside.
             let hazard = hazard.clamp(1e-12, 700.0);
-            let below = (-(-hazard).exp_m1()).ln();
+            let below = libm::log(-libm::expm1(-hazard));
             let (low, high) = ((2 * n + 1) as f64, (2 * (count - n) - 1) as f64);
             sum += low * below - high * hazard;
             if let Some(before) = before {

@@ -31,7 +31,7 @@ impl Gpd {
             return s;
         }
         let inner = self.shape * s;
-        if inner <= -1.0 { f64::INFINITY } else { inner.ln_1p() / self.shape }
+        if inner <= -1.0 { f64::INFINITY } else { libm::log1p(inner) / self.shape }
     }
 
     /// The excess that is exceeded with a probability of `exp(-hazard)`.
@@ -39,7 +39,7 @@ impl Gpd {
         if self.shape.abs() < 1e-9 {
             return self.scale * hazard;
         }
-        self.scale * (self.shape * hazard).exp_m1() / self.shape
+        self.scale * libm::expm1(self.shape * hazard) / self.shape
     }
 
     pub(super) fn draw(self, random: &mut Random) -> f64 {
@@ -61,12 +61,12 @@ impl Gpd {
         scaled.iter_mut().for_each(|y| *y /= median);
         let least_ratio = -median / most;
         // The ratio as a distance to the least one, as a logarithm: it varies over orders of magnitude.
-        let ratio = |s: f64| least_ratio * (1.0 - 1e-12) + s.exp();
+        let ratio = |s: f64| least_ratio * (1.0 - 1e-12) + libm::exp(s);
         let cost = |s: f64| {
             let (shape, scale) = shape_and_scale(&scaled, ratio(s));
-            if shape > LEAST_SHAPE && scale > 0.0 { scale.ln() + shape } else { f64::INFINITY }
+            if shape > LEAST_SHAPE && scale > 0.0 { libm::log(scale) + shape } else { f64::INFINITY }
         };
-        let (from, to) = ((-least_ratio * 1e-5).ln(), 100f64.ln());
+        let (from, to) = (libm::log(-least_ratio * 1e-5), libm::log(100.0));
         let place = |n: usize| from + (to - from) * n as f64 / (TRIED - 1) as f64;
         let best = (0..TRIED).map(|n| (n, cost(place(n)))).min_by(|a, b| a.1.total_cmp(&b.1))?.0;
         let (s, value) = golden(place(best.saturating_sub(1)), place((best + 1).min(TRIED - 1)), 1e-7, cost);
@@ -88,7 +88,7 @@ impl Gpd {
         }
         let count = excesses.len() as f64;
         let (logarithms, over_ratio) = logarithms(excesses, ratio);
-        count * self.scale.ln() + logarithms + over_ratio / self.scale
+        count * libm::log(self.scale) + logarithms + over_ratio / self.scale
     }
 }
 
@@ -106,11 +106,11 @@ fn logarithms(excesses: &[f64], ratio: f64) -> (f64, f64) {
         return (ratio * sum, sum);
     }
     let sum = if ratio.abs() < 1e-3 {
-        excesses.iter().map(|y| (ratio * y).ln_1p()).sum::<f64>()
+        excesses.iter().map(|y| libm::log1p(ratio * y)).sum::<f64>()
     } else {
         // One logarithm for a product of four: most of the time of a fit goes into logarithms.
         let (fours, rest) = excesses.as_chunks::<4>();
-        let product = |part: &[f64]| part.iter().map(|y| 1.0 + ratio * y).product::<f64>().ln();
+        let product = |part: &[f64]| libm::log(part.iter().map(|y| 1.0 + ratio * y).product());
         fours.iter().map(|four| product(four)).sum::<f64>() + product(rest)
     };
     (sum, sum / ratio)

@@ -105,7 +105,7 @@ impl Maxima {
     /// Of the level that one instance in so many exceeds. A block stays below with the probability of one
     /// instance to the power of its length.
     fn reduced(&self, instances: f64) -> f64 {
-        -(-self.block * (-1.0 / instances).ln_1p()).ln()
+        -libm::log(-self.block * libm::log1p(-1.0 / instances))
     }
 }
 
@@ -124,7 +124,7 @@ impl Tail for Maxima {
     }
 
     fn cost(&self, instances: f64, level: f64, [log_scale, shape]: [f64; 2]) -> f64 {
-        let gev = Gev { shape, location: 0.0, scale: log_scale.exp() };
+        let gev = Gev { shape, location: 0.0, scale: libm::exp(log_scale) };
         let location = level - gev.of_reduced(self.reduced(instances));
         Gev { location, ..gev }.cost(&self.values)
     }

@@ -144,9 +144,9 @@ fn spread(sorted: &[i64], scale: impl Fn(Spread) -> f64, checks: &mut Checks) ->
 /// The numbers of instances for the curve, from one in `first` on.
 fn curve_of(settings: &Settings, first: f64, last: f64) -> impl Iterator<Item = f64> {
     let per_decade = f64::from(settings.curve.min(100));
-    let decades = (last / first).log10().clamp(0.0, 30.0);
+    let decades = libm::log10(last / first).clamp(0.0, 30.0);
     let count = if decades.is_nan() { 0 } else { (decades * per_decade).floor() as u32 };
-    (1..=count).map(move |n| first * 10f64.powf(f64::from(n) / per_decade))
+    (1..=count).map(move |n| first * libm::pow(10.0, f64::from(n) / per_decade))
 }
 
 /// The levels that were asked for. `first` is the rarest that is not in the tail.

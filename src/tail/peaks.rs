@@ -124,7 +124,7 @@ impl Peaks {
     }
 
     fn log_share(&self) -> f64 {
-        (self.excesses.len() as f64 / self.samples).ln()
+        libm::log(self.excesses.len() as f64 / self.samples)
     }
 
     /// The negative logarithm of the likelihood, if a share of the samples exceeds the threshold.
@@ -133,7 +133,9 @@ impl Peaks {
         if !(log_share < 0.0 && gpd.shape > super::gpd::LEAST_SHAPE) {
             return f64::INFINITY;
         }
-        gpd.cost(&self.excesses) - peaks * log_share - (self.samples - peaks) * (-log_share.exp()).ln_1p()
+        gpd.cost(&self.excesses)
+            - peaks * log_share
+            - (self.samples - peaks) * libm::log1p(-libm::exp(log_share))
     }
 }
 
@@ -148,12 +150,12 @@ impl Tail for Peaks {
 
     fn best(&self, instances: f64) -> Best {
         let log_share = self.log_share();
-        let level = self.gpd.of_hazard(log_share + instances.ln());
+        let level = self.gpd.of_hazard(log_share + libm::log(instances));
         Best { level, others: [log_share, self.gpd.shape], cost: self.cost_of(log_share, self.gpd) }
     }
 
     fn cost(&self, instances: f64, level: f64, [log_share, shape]: [f64; 2]) -> f64 {
-        let hazard = log_share + instances.ln();
+        let hazard = log_share + libm::log(instances);
         if hazard <= 0.0 || level <= 0.0 {
             return f64::INFINITY;
         }
@@ -166,10 +168,10 @@ impl Tail for Peaks {
         let drawn: Vec<f64> = self.excesses.iter().map(|_| self.gpd.draw(random)).collect();
         let count = drawn.len() as f64;
         let share = drawn.iter().map(|_| random.exponential()).sum::<f64>() / count;
-        Gpd::fit(&drawn).map(|gpd| Self::new(&drawn, gpd, 0.0, self.samples, share.ln()))
+        Gpd::fit(&drawn).map(|gpd| Self::new(&drawn, gpd, 0.0, self.samples, libm::log(share)))
     }
 
     fn true_level(&self, redrawn: &Self, instances: f64) -> f64 {
-        self.gpd.of_hazard((self.log_share() + instances.ln() + redrawn.shift).max(1e-3))
+        self.gpd.of_hazard((self.log_share() + libm::log(instances) + redrawn.shift).max(1e-3))
     }
 }

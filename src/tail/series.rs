@@ -28,7 +28,7 @@ impl Drift {
         if variance.is_nan() || variance <= 0.0 {
             return Self { statistic: 0.0, size: 0.0 };
         }
-        let lags = (4.0 * (count / 100.0).powf(0.25)).floor();
+        let lags = (4.0 * libm::pow(count / 100.0, 0.25)).floor();
         let long_run = (1..=lags as usize).fold(variance, |sum, lag| {
             sum + 2.0 * (1.0 - lag as f64 / (lags + 1.0)) * covariance(series, mean, lag)
         });
@@ -103,7 +103,7 @@ pub(super) fn extremal_index(distances: &[f64]) -> Option<f64> {
 /// Distances between `count` exceedances in a row, if each of the samples is one with this probability,
 /// whatever the others are.
 pub(super) fn random_distances(count: usize, probability: f64, random: &mut Random) -> Vec<f64> {
-    let hazard = -(-probability).ln_1p();
+    let hazard = -libm::log1p(-probability);
     (0..count).map(|_| (random.exponential() / hazard).ceil().max(1.0)).collect()
 }
 

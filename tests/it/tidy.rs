@@ -29,6 +29,26 @@ fn every_file_says_what_it_is_for_and_none_is_too_long() {
     }
 }
 
+/// What is drawn, fitted or tested is the same on every machine: the precision of these functions is up to
+/// the machine, that of the crate `libm` is not.
+#[test]
+fn numbers_do_not_depend_on_the_machine() {
+    let words = "ln ln_1p log10 log2 exp exp_m1 powf cbrt sin cos".split(' ');
+    let calls: Vec<String> = words.map(|word| format!(".{word}(")).collect();
+    let mut found = Vec::new();
+    for (path, text) in rust_files("src") {
+        let rooms = ["src/chance", "src/regress/", "src/simulate/", "src/tail/"];
+        if !rooms.iter().any(|room| path.starts_with(room)) || path.contains("/tests") {
+            continue;
+        }
+        let product = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        let lines = product.lines().enumerate();
+        let open = lines.filter(|(_, line)| calls.iter().any(|call| line.contains(call)));
+        found.extend(open.map(|(n, line)| format!("{path}:{}: {}", n + 1, line.trim())));
+    }
+    assert_eq!(found, Vec::<String>::new());
+}
+
 /// Lines of the source and of the tests, each with its place.
 fn lines_of_text() -> Vec<(String, String)> {
     let files = rust_files("src").into_iter().chain(rust_files("tests"));

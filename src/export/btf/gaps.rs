@@ -58,8 +58,8 @@ impl Gaps {
         self.0.front().is_some_and(|gap| gap.begin < time).then(|| self.0.pop_front()).flatten()
     }
 
-    /// Passes the core and the end of each gap that is before an event at `time`. Events at the begin of a gap
-    /// are before it.
+    /// Passes the core of each gap that is before an event at `time`, and the first instant after the gap.
+    /// Events at the begin of a gap are before it.
     pub fn before(&mut self, time: i64, mut each: impl FnMut(Option<&str>, i64)) {
         while let Some(gap) = self.next_before(time) {
             each(gap.core.as_deref(), gap.end);

@@ -131,7 +131,7 @@ impl Observer {
         let of = self.locks.entry(lock).or_default();
         match event.action {
             Action::RequestSemaphore | Action::ExclusiveSemaphore => {
-                if live.holds.contains(&lock) {
+                if live.holds.contains(&lock) && !live.cut {
                     of.broken = Some("a process takes it twice");
                 }
                 live.asks = Some(lock);
@@ -141,8 +141,8 @@ impl Observer {
                 if live.asks.take() != Some(lock) {
                     live.step(at, Item::Take(lock), false);
                 }
-                if matches!(live.state, State::Polling) {
-                    of.delay = of.delay.max(at - of.given);
+                if let Some(given) = of.given.filter(|_| live.state == State::Polling) {
+                    of.delay = of.delay.max(at - given);
                 }
                 live.holds.push(lock);
                 of.taken += 1;
@@ -150,12 +150,12 @@ impl Observer {
                 of.cores.extend(core);
             }
             Action::Released => {
-                if live.holds.last() != Some(&lock) {
+                if live.holds.last() != Some(&lock) && !live.cut {
                     of.broken = Some("locks are not given back in the reverse order");
                 }
                 live.holds.retain(|held| *held != lock);
                 live.step(at, Item::Give(lock), false);
-                of.given = at;
+                of.given = Some(at);
                 live.gave = at;
             }
             _ => {}

@@ -46,6 +46,9 @@ impl Observer {
         let (name, at) = (event.target, event.time);
         let refused = event.action == Action::MtaLimitExceeded;
         self.kinds.insert(name, event.target_type);
+        if !refused {
+            self.replace((name, event.target_instance));
+        }
         if event.target_type == EntityType::Task {
             let process = self.processes.entry((name, None)).or_default();
             if refused {

@@ -11,13 +11,12 @@ impl Observer {
         self.kinds.insert(event.target, event.target_type);
         let from_core = !self.live.contains_key(&(event.source, event.source_instance));
         let core = from_core.then_some(event.source);
+        self.find_again(key, event);
         if !self.live.contains_key(&key) {
             if to == State::Terminated {
                 return self.unused("end of an unknown instance");
             }
-            let mut live = Live::new(event.target_type, at, false);
-            live.partial = event.action != Action::Start;
-            self.live.insert(key, live);
+            self.live.insert(key, Live::new(event.target_type, at, false));
             // What is not activated is activated when it is seen first.
             if event.target_type == EntityType::Task {
                 let release = self.release(at);
@@ -32,7 +31,11 @@ impl Observer {
             }
         }
         let on_core = |state: State| state.on_core();
-        let Some(live) = self.live.get(&key) else { return };
+        let Some(live) = self.live.get_mut(&key) else { return };
+        if live.state == State::Active && event.action != Action::Start {
+            // It started unseen. Since when it could have had the core, nobody knows.
+            (live.partial, live.since) = (true, i64::MIN);
+        }
         let (was, since) = (live.state, live.since);
         if on_core(was) {
             self.leave(key, (was, since), at, on_core(to));
@@ -73,7 +76,9 @@ impl Observer {
 
     /// A process gets a core.
     pub(super) fn take(&mut self, key: Key, core: NameId, at: i64, starts: bool) {
+        self.give_way(key, core);
         let free = self.cores.get(&core).map(|(_, free)| *free);
+        let is_sure = !self.unsure.remove(&core);
         let Some(live) = self.live.get_mut(&key) else { return };
         let of_core = (live.kind == EntityType::Isr).then_some(core);
         let id = (key.0, of_core);
@@ -102,7 +107,7 @@ impl Observer {
             }
         }
         if kind == EntityType::Task {
-            if starts {
+            if starts && is_sure {
                 self.dispatches.push(at - activated.max(free.unwrap_or(activated)));
             }
             for lock in self.contention.takes(key, core, at, &self.live) {
@@ -155,10 +160,12 @@ impl Observer {
         while live.frames.len() > 1 {
             self.close(&mut live, at);
         }
-        for lock in std::mem::take(&mut live.holds) {
+        for lock in std::mem::take(&mut live.holds).into_iter().filter(|_| !live.cut) {
             self.locks.entry(lock).or_default().broken = Some("it is held at the end of a process");
         }
-        let Some(id) = live.process else { return };
+        // One that never had a core, as far as events show, is active no more either.
+        let of_task = (live.kind == EntityType::Task).then_some((key.0, None));
+        let Some(id) = live.process.or(of_task) else { return };
         let last = live.frames.last().and_then(|frame| frame.items.last()).copied();
         let is_pending = |task: NameId| {
             let mut instances = self.live.iter().filter(|((name, _), _)| *name == task);
@@ -180,7 +187,8 @@ impl Observer {
         process.ended += 1;
         process.busy += live.net;
         process.response += at - live.activated;
-        self.exits.extend(live.acts.map(|acts| at - acts).filter(|_| live.kind == EntityType::Isr));
+        let is_whole = live.kind == EntityType::Isr && !live.cut;
+        self.exits.extend(live.acts.map(|acts| at - acts).filter(|_| is_whole));
         live.finish(at);
         if let Some(frame) = live.frames.pop().filter(|frame| !frame.cut && !live.cut) {
             let run = Run { items: frame.items, gaps: frame.gaps };

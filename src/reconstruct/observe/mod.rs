@@ -5,6 +5,7 @@ mod actions;
 mod causes;
 mod changes;
 mod contention;
+mod gaps;
 mod live;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -79,7 +80,8 @@ pub struct Lock {
     pub preemptors: BTreeSet<NameId>,
     /// The longest time from the end of one to the begin of the next that polls for it.
     pub delay: i64,
-    given: i64,
+    /// When it was given back last, if that is known.
+    given: Option<i64>,
     /// Why no model can have it.
     pub broken: Option<&'static str>,
 }
@@ -123,6 +125,12 @@ pub struct Observer {
     /// Events that could not be used, by their reason.
     pub unused: BTreeMap<&'static str, u64>,
     live: BTreeMap<Key, Live>,
+    /// Instances of tasks that may have ended in a gap, and when they were activated.
+    lost: BTreeMap<Key, i64>,
+    /// Gaps that have begun: the first instant behind each, and its core.
+    gaps: Vec<(i64, Option<NameId>)>,
+    /// Cores of which nobody knows since when they are free.
+    unsure: BTreeSet<NameId>,
     /// The process that has each core, and since when the core has none.
     pub cores: BTreeMap<NameId, (Option<Key>, i64)>,
     triggers: HashMap<NameId, VecDeque<(i64, Trigger)>>,
@@ -139,9 +147,11 @@ impl Observer {
     pub fn event(&mut self, event: &Event, facts: &Facts) {
         let begin = self.span.map_or(event.time, |(begin, _)| begin);
         self.span = Some((begin, event.time.max(begin)));
+        self.pass_gaps(event.time);
         if facts.idle.contains(&event.target) || facts.idle.contains(&event.source) {
             return self.idle(event);
         }
+        self.find_acting(event);
         match event.target_type {
             EntityType::Stimulus if event.action == Action::Trigger => self.trigger(event),
             EntityType::Task | EntityType::Isr => match event.action {
@@ -168,17 +178,6 @@ impl Observer {
 
     fn unused(&mut self, why: &'static str) {
         *self.unused.entry(why).or_default() += 1;
-    }
-
-    /// The recorder lost events of a core, or of all.
-    pub fn gap(&mut self, core: Option<NameId>) {
-        for live in self.live.values_mut() {
-            let here = live.process.and_then(|(_, core)| core);
-            if core.is_none() || here.is_none() || here == core {
-                live.cut = true;
-                live.frames.iter_mut().for_each(|frame| frame.cut = true);
-            }
-        }
     }
 
     /// The instance that acts: the source, or what has the core that is the source.

@@ -3,6 +3,7 @@
 
 mod causes;
 mod histories;
+mod levels;
 mod numbers;
 mod summaries;
 mod verdicts;

@@ -1,4 +1,4 @@
-//! Published numbers: random numbers, tails, exact permutations, corrected p-values.
+//! Published numbers: Student's t, exact permutations, corrected p-values.
 
 use super::super::gate::{Gate, Statistic};
 use super::super::random::Stream;
@@ -6,6 +6,7 @@ use super::super::replicates::Null;
 use super::super::spread::{carried_by, joint_freedom};
 use super::super::{normal, recordings};
 use super::Dice;
+use crate::chance;
 
 #[test]
 fn shuffles_reach_every_order_equally() {
@@ -22,25 +23,6 @@ fn shuffles_reach_every_order_equally() {
 }
 
 #[test]
-fn tails_are_those_of_tables() {
-    for (z, p) in [
-        (0.0, 1.0),
-        (0.674_489_750_196_081_7, 0.5),
-        (1.959_963_984_540_054, 0.05),
-        (2.575_829_303_548_901, 0.01),
-        (3.290_526_731_491_894, 0.001),
-        (4.417_173_413_469_014, 1e-5),
-        (6.109_410_204_869, 1e-9),
-    ] {
-        let found = normal::two_sided(z);
-        assert!((found / p - 1.0).abs() < 1e-8, "{z}: {found} is not {p}");
-        assert!((normal::score(p) - z).abs() < 1e-8, "{p}");
-        assert_eq!(found, normal::two_sided(-z));
-    }
-    assert!(normal::two_sided(f64::INFINITY) > 0.0 && normal::two_sided(f64::NAN) == 1.0);
-}
-
-#[test]
 fn student_is_as_improbable_as_the_normal_number() {
     // Two-sided 5 %, 1 % and 0.1 % points of tables of the t distribution.
     for (freedom, points) in [
@@ -51,13 +33,13 @@ fn student_is_as_improbable_as_the_normal_number() {
         for (t, p) in points.into_iter().zip([0.05, 0.01, 0.001]) {
             let z = normal::from_student(t, freedom);
             // Off by 9 % at most here, to the cautious side.
-            let ratio = normal::two_sided(z) / p;
+            let ratio = chance::two_sided(z) / p;
             assert!(ratio > 0.995 && ratio < 1.0 + 0.5 / freedom, "{t} of {freedom}: {ratio}");
             assert!((normal::to_student(z, freedom) / t - 1.0).abs() < 1e-9);
             assert_eq!(normal::from_student(-t, freedom), -z);
         }
     }
-    assert_eq!(normal::from_student(f64::INFINITY, 4.0), normal::FARTHEST);
+    assert_eq!(normal::from_student(f64::INFINITY, 4.0), chance::FARTHEST);
 }
 
 #[test]
@@ -76,7 +58,7 @@ fn permutations_are_complete_and_exact() {
     let (low, high) = ([1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.5]);
     let known = recordings::difference(&low, &high, &gate).unwrap();
     let beyond = |score: f64| known.null.p_value(score);
-    assert!((known.value - 5.1).abs() < 1e-12 && known.freedom > 7.0 && known.freedom < 8.1);
+    assert!((known.value - 5.1).abs() < 1e-12 && known.reach.freedom > 7.0 && known.reach.freedom < 8.1);
     // 11 of 252 ways at least: counted, with the data itself.
     let counted = [0.5, 1.0, 1.5].map(|score| beyond(score) * 253.0);
     assert!(counted.iter().all(|count| (count - count.round()).abs() < 1e-9), "{counted:?}");
@@ -97,7 +79,8 @@ fn permutations_hold_their_level() {
         let mut side = |n: usize| (0..n).map(|_| dice.normal().exp()).collect::<Vec<f64>>();
         let (a, b) = (side(6), side(9));
         let known = recordings::difference(&a, &b, &gate).unwrap();
-        let p = known.null.p_value(normal::from_student(known.value / known.error, known.freedom));
+        let p =
+            known.null.p_value(normal::from_student(known.value / known.reach.error, known.reach.freedom));
         for (count, level) in below.iter_mut().zip([0.05, 0.01]) {
             *count += u32::from(p <= level);
         }
