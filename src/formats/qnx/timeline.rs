@@ -8,7 +8,7 @@ use crate::diagnostics::{Diagnostic, Severity};
 use crate::qnx::{Class, Event};
 
 /// The number of CPUs in six bits.
-const CPUS: usize = 64;
+pub(super) const CPUS: usize = 64;
 /// After this many waiting events, the time of a CPU is assumed. The kernel writes it with the first event of
 /// a buffer, which has a thousand records; if it has not come by then, it is filtered out.
 const MAX_WAITING: usize = 1 << 16;
