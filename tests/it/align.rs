@@ -169,6 +169,24 @@ fn a_clock_that_is_right_changes_nothing() {
     }
 }
 
+/// The note of `set_event` is the owner of the event; that of a signal is a value, whatever it looks like.
+#[test]
+fn of_the_notes_only_owners_of_events_get_other_names() {
+    let bench = Bench::engine();
+    let ecu = "#version 2.2.1\n#timeScale ns\n0,Alarm,0,T,T_1,0,activate\n1,Core_0,0,T,T_1,0,start\n\
+        2,T_1,0,EVENT,Go,0,set_event,T_1\n3,T_1,0,SIG,Mode,0,write,T_1\n4,Core_0,0,T,T_1,0,terminate\n";
+    bench.write("a.btf", ecu);
+    bench.write("b.btf", ecu);
+    bench.ok(&["ingest", "v.db", "a.btf", "b.btf", "-q"]);
+    let clocks =
+        "[[clock]]\nrecording = \"a\"\n[[clock]]\nrecording = \"b\"\noffset = \"0ns\"\nerror = \"0ns\"\n";
+    bench.write("same.toml", clocks);
+    bench.ok(&["align", "v.db", "same.toml", "--into", "both", "-q"]);
+    let notes = "SELECT target, note FROM btf_event WHERE recording = 'both' AND target_type <> 'SIM' AND note IS NOT NULL";
+    let found = csv(&bench, &format!("{notes} ORDER BY target"));
+    assert_eq!(found, "target,note\na.Go,a.T_1\na.Mode,T_1\nb.Go,b.T_1\nb.Mode,T_1");
+}
+
 #[test]
 fn wrong_files_and_rules_are_refused_with_their_place() {
     let bench = bench();

@@ -24,8 +24,10 @@ pub(super) struct Values {
     pub packet_size: Option<u64>,
     /// In bits.
     pub content_size: Option<u64>,
-    pub timestamp_begin: Option<u64>,
-    pub timestamp_end: Option<u64>,
+    /// The lowest bits of the clock, and how many there are.
+    pub timestamp_begin: Option<(u64, u32)>,
+    /// The same.
+    pub timestamp_end: Option<(u64, u32)>,
     /// With its bits: the count wraps.
     pub events_discarded: Option<(u64, u32)>,
     /// With its bits: the count wraps.
@@ -41,19 +43,14 @@ impl Values {
         Self { slots: vec![0; slots], ..Self::default() }
     }
 
-    /// Makes room for so many slots.
-    pub fn resize(&mut self, slots: usize) {
-        self.slots.resize(slots.max(self.slots.len()), 0);
-    }
-
     fn keep(&mut self, role: Role, value: u64, bits: u32) {
         match role {
             Role::Magic => self.magic = Some(value),
             Role::StreamId => self.stream_id = Some(value),
             Role::PacketSize => self.packet_size = Some(value),
             Role::ContentSize => self.content_size = Some(value),
-            Role::TimestampBegin => self.timestamp_begin = Some(value),
-            Role::TimestampEnd => self.timestamp_end = Some(value),
+            Role::TimestampBegin => self.timestamp_begin = Some((value, bits)),
+            Role::TimestampEnd => self.timestamp_end = Some((value, bits)),
             Role::EventsDiscarded => self.events_discarded = Some((value, bits)),
             Role::PacketNumber => self.packet_number = Some((value, bits)),
             Role::CpuId => self.cpu = Some(value),

@@ -35,11 +35,14 @@ pub(super) fn parse(text: &str) -> Result<Trace> {
     let mut reader =
         Reader { trace: Trace::default(), streams: BTreeMap::new(), aliases: HashMap::new(), used: 0 };
     let mut fragments = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+    let (mut line, mut counted) = (1, 0);
     loop {
-        let at = text.get(..fragments.byte_offset()).unwrap_or_default();
         // A fragment begins behind the blanks after the one before.
-        let blanks = text.get(at.len()..).map_or(0, |rest| rest.len() - rest.trim_start().len());
-        let line = 1 + text.bytes().take(at.len() + blanks).filter(|b| *b == b'\n').count() as u64;
+        let rest = text.get(fragments.byte_offset()..).unwrap_or_default().trim_start();
+        let begin = text.len() - rest.len();
+        let between = text.as_bytes().get(counted..begin).unwrap_or_default();
+        line += memchr::memchr_iter(b'\n', between).count() as u64;
+        counted = begin;
         match fragments.next() {
             None => break,
             Some(Err(e)) => {

@@ -169,6 +169,13 @@ pub(super) struct Clock {
     pub offset: (i64, u64),
 }
 
+impl Clock {
+    /// A trace without a clock counts nanoseconds (Zephyr).
+    pub fn nanoseconds() -> Self {
+        Self { name: String::new(), frequency: 1_000_000_000, offset: (0, 0) }
+    }
+}
+
 /// What all events of a stream have in common.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct StreamClass {

@@ -19,7 +19,7 @@ pub(super) struct Layout {
     pub packet_header: Option<Node>,
     /// The kinds of streams, by number.
     pub streams: BTreeMap<u64, Program>,
-    /// How many slots the packet header needs.
+    /// The most slots that a packet needs.
     pub slots: usize,
 }
 
@@ -43,8 +43,9 @@ pub(super) struct PacketFacts {
     /// The kind of its stream.
     pub stream: u64,
     pub cpu: Option<u64>,
-    pub begin: Option<u64>,
-    pub end: Option<u64>,
+    /// Its first and last time, as far as they are recorded.
+    pub begin: Option<Lowest>,
+    pub end: Option<Lowest>,
     /// Events that were discarded, counted from the begin of the stream, and the bits of the count.
     pub discarded: Option<(u64, u32)>,
     /// Its number, and the bits of it.
@@ -200,7 +201,6 @@ impl PacketReader {
             self.lose(sink, &format!("a packet is of stream {stream}, which the metadata do not declare"))?;
             return Ok(Step::Done(0));
         };
-        values.resize(program.slots);
         if let Some(context) = &program.packet_context
             && let Err(lack) = read(context, &mut cursor, &mut values, &mut None)
         {

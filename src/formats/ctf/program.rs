@@ -4,6 +4,7 @@
 use super::model::{ByteOrder, Encoding, Label, Length, Location, Role, Scope, StreamClass, Type};
 use crate::error::{Error, Result};
 use crate::names::IdMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// A field that is read.
@@ -111,16 +112,40 @@ struct Linker {
     by_name: fn(&str) -> Option<Role>,
 }
 
+/// Links streams whose packets begin with `header`: returns the header as it is read, and the streams, by
+/// number.
+///
+/// # Errors
+/// A field that depends on one that is not there.
+pub(super) fn link(
+    header: Option<&Type>,
+    streams: &[StreamClass],
+) -> Result<(Option<Node>, BTreeMap<u64, Program>)> {
+    let mut linker =
+        Linker { ints: Vec::new(), slots: 0, scopes: Vec::new(), open: Vec::new(), by_name: |_| None };
+    let mut header = linker.part(Scope::PacketHeader, header, of_packet_header)?;
+    // Which of its fields streams depend on is known at the end only, and differs from stream to stream.
+    for number in 0..linker.ints.len() {
+        linker.slot(number);
+    }
+    header.iter_mut().for_each(|node| linker.set_slots(node));
+    let (ints, slots, scopes) = (linker.ints.len(), linker.slots, linker.scopes.len());
+    let (mut programs, mut next) = (BTreeMap::new(), 0);
+    for stream in streams {
+        linker.ints.truncate(ints);
+        linker.scopes.truncate(scopes);
+        linker.slots = slots;
+        programs.insert(stream.id, Program::new(&mut linker, stream, &mut next)?);
+    }
+    Ok((header, programs))
+}
+
 impl Program {
-    /// Links a stream whose packets begin with `header`; returns the header as it is read, too. Its events
-    /// are numbered from `next` on.
+    /// Links a stream behind the header that `linker` has. Its events are numbered from `next` on.
     ///
     /// # Errors
     /// A field that depends on one that is not there.
-    pub fn new(header: Option<&Type>, stream: &StreamClass, next: &mut u32) -> Result<(Option<Node>, Self)> {
-        let mut linker =
-            Linker { ints: Vec::new(), slots: 0, scopes: Vec::new(), open: Vec::new(), by_name: |_| None };
-        let mut header = linker.part(Scope::PacketHeader, header, of_packet_header)?;
+    fn new(linker: &mut Linker, stream: &StreamClass, next: &mut u32) -> Result<Self> {
         let mut packet_context =
             linker.part(Scope::PacketContext, stream.packet_context.as_ref(), of_packet_context)?;
         let mut event_header =
@@ -138,11 +163,10 @@ impl Program {
             events.insert(event.id, EventNode { name: event.name.clone(), number: *next, context, fields });
             *next += 1;
         }
-        let parts = [&mut header, &mut packet_context, &mut event_header, &mut event_context];
+        let parts = [&mut packet_context, &mut event_header, &mut event_context];
         let of_events = events.values_mut().flat_map(|event| [&mut event.context, &mut event.fields]);
         parts.into_iter().chain(of_events).flatten().for_each(|node| linker.set_slots(node));
-        let slots = linker.slots;
-        Ok((header, Self { packet_context, event_header, event_context, events, slots }))
+        Ok(Self { packet_context, event_header, event_context, events, slots: linker.slots })
     }
 }
 
@@ -248,14 +272,15 @@ impl Linker {
             Type::Variant(of) => {
                 let tag = self.int_at(&of.tag)?;
                 let labels = self.ints.get(tag).and_then(|int| int.labels.clone());
+                let mut of_labels = HashMap::new();
+                for label in labels.iter().flat_map(|all| all.iter()) {
+                    of_labels.entry(label.name.trim_start_matches('_')).or_insert(&label.ranges);
+                }
                 let mut choices = Vec::with_capacity(of.options.len());
                 for choice in &of.options {
-                    let named = |label: &&Label| {
-                        label.name.trim_start_matches('_') == choice.name.trim_start_matches('_')
-                    };
-                    let of_label = || Some(labels.as_ref()?.iter().find(named)?.ranges.clone());
+                    let of_label = || of_labels.get(choice.name.trim_start_matches('_')).copied();
                     // A choice that no value names is never taken.
-                    let ranges = choice.ranges.clone().or_else(of_label).unwrap_or_default();
+                    let ranges = choice.ranges.as_ref().or_else(of_label).cloned().unwrap_or_default();
                     choices.push((ranges, self.link(&choice.ty, &choice.name, scope)?.0));
                 }
                 (Node::Variant { tag: self.slot(tag), choices }, Seen::Other)
@@ -336,5 +361,27 @@ fn found(fields: &[(String, Seen)], path: &[String]) -> Option<usize> {
         (Seen::Int(number), []) => Some(*number),
         (Seen::Struct(fields), [_, ..]) => found(fields, rest),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tsdl;
+    use super::*;
+
+    /// One that looks at all names for each name would take minutes.
+    #[test]
+    fn many_names_of_values_are_linked_in_time() {
+        let names = |of: fn(u32) -> String| (0..60_000).map(of).collect::<String>();
+        let text = format!(
+            "event {{ name = e; fields := struct {{ enum : integer {{ size = 32; }} {{ {} }} tag; variant <tag> {{ {} }} v; }}; }};",
+            names(|n| format!("_N{n},")),
+            names(|n| format!("string N{n};"))
+        );
+        let trace = tsdl::parse(&text, ByteOrder::Little).unwrap();
+        let (_, programs) = link(None, &trace.streams).unwrap();
+        let Some(Node::Struct { fields, .. }) = &programs[&0].events[&0].fields else { panic!("no fields") };
+        let Node::Variant { choices, .. } = &fields[1].1 else { panic!("no variant") };
+        assert_eq!((choices.len(), &choices[59_999].0), (60_000, &vec![(59_999, 59_999)]));
     }
 }

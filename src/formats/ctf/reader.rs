@@ -4,7 +4,7 @@
 use super::metadata;
 use super::model::{Clock, StreamClass, Trace, Type};
 use super::packets::{Layout, PacketReader};
-use super::program::Program;
+use super::program::link;
 use super::rows::{Found, StreamRows};
 use crate::diagnostics::Severity;
 use crate::error::{Error, Result};
@@ -24,6 +24,8 @@ pub(super) const CTF: &str = "ctf";
 pub struct Metadata {
     trace: Arc<Trace>,
     layout: Arc<Layout>,
+    /// The clocks of the streams, by number.
+    clocks: BTreeMap<u64, Clock>,
 }
 
 impl Metadata {
@@ -33,8 +35,13 @@ impl Metadata {
     /// [`crate::error::ErrorKind::Input`], with the line where there is one.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let trace = metadata::parse(bytes)?;
-        let layout = layout(&trace)?;
-        Ok(Self { trace: Arc::new(trace), layout: Arc::new(layout) })
+        let none = [StreamClass::default()];
+        let streams = if trace.streams.is_empty() { &none[..] } else { &trace.streams };
+        let (packet_header, programs) = link(trace.packet_header.as_ref(), streams)?;
+        let slots = programs.values().map(|program| program.slots).max().unwrap_or(0);
+        let layout = Layout { packet_header, streams: programs, slots };
+        let clocks = clocks(&trace, streams);
+        Ok(Self { trace: Arc::new(trace), layout: Arc::new(layout), clocks })
     }
 
     /// Whether an event of that name can be in the trace.
@@ -43,35 +50,17 @@ impl Metadata {
     }
 }
 
-/// How the streams of a trace are read.
-fn layout(trace: &Trace) -> Result<Layout> {
-    let mut layout = Layout { packet_header: None, streams: BTreeMap::new(), slots: 0 };
-    let none = [StreamClass::default()];
-    let streams = if trace.streams.is_empty() { &none[..] } else { &trace.streams };
-    let mut next = 0;
-    for stream in streams {
-        let (header, program) = Program::new(trace.packet_header.as_ref(), stream, &mut next)?;
-        layout.packet_header = header;
-        layout.slots = layout.slots.max(program.slots);
-        layout.streams.insert(stream.id, program);
-    }
-    Ok(layout)
-}
-
-/// The clock of the streams. Traces with several have one that all streams use.
-fn clock_of(trace: &Trace) -> Clock {
-    let named = trace.streams.iter().find_map(|stream| {
-        let of_header =
+/// The clock of each stream, by number. One that names none has that of the first stream that does.
+fn clocks(trace: &Trace, streams: &[StreamClass]) -> BTreeMap<u64, Clock> {
+    let named = |stream: &StreamClass| {
+        let of_fields =
             || [&stream.event_header, &stream.packet_context].into_iter().flatten().find_map(mapped);
-        stream.clock.clone().or_else(of_header)
-    });
-    let known = trace.clocks.iter().find(|clock| named.as_ref().is_none_or(|name| clock.name == *name));
-    // A trace without a clock counts nanoseconds (Zephyr).
-    known.or(trace.clocks.first()).cloned().unwrap_or(Clock {
-        name: String::new(),
-        frequency: 1_000_000_000,
-        offset: (0, 0),
-    })
+        let name = stream.clock.clone().or_else(of_fields)?;
+        trace.clocks.iter().find(|clock| clock.name == name)
+    };
+    let common = streams.iter().find_map(named).or(trace.clocks.first());
+    let of_stream = |stream| named(stream).or(common).cloned().unwrap_or_else(Clock::nanoseconds);
+    streams.iter().map(|stream| (stream.id, of_stream(stream))).collect()
 }
 
 /// The name of the clock whose value a field of a type is.
@@ -112,7 +101,7 @@ impl StreamReader {
             stream: Arc::from(name),
             trace: Arc::clone(&metadata.trace),
             packets: PacketReader::new(Arc::clone(&metadata.layout)),
-            rows: StreamRows::new(clock_of(&metadata.trace), scale, time_offset),
+            rows: StreamRows::new(metadata.clocks.clone(), scale, time_offset),
             scale,
             setup,
         }

@@ -2,13 +2,14 @@
 //! (see `packets`).
 
 use super::model::Clock;
-use super::packets::{EventFacts, PacketFacts, Sink};
+use super::packets::{EventFacts, Lowest, PacketFacts, Sink};
 use crate::error::Result;
 use crate::formats::{FROM_BEGIN, Gap};
 use crate::names::Name;
 use crate::schema::{TraceEventRow, TraceEventRows};
 use crate::time::TimeScale;
 use arrow::array::RecordBatch;
+use std::collections::BTreeMap;
 
 /// Rows per batch.
 const BATCH_ROWS: usize = 16 * 1024;
@@ -19,15 +20,15 @@ pub(super) struct StreamRows {
     rows: TraceEventRows,
     /// Full batches that were not taken yet.
     pub full: Vec<RecordBatch>,
-    clock: Clock,
+    /// The clock of the present packet, and the number of its stream.
+    clock: Counter,
+    stream: Option<u64>,
+    /// The clocks of the other streams, by number.
+    others: BTreeMap<u64, Counter>,
     /// Ticks of the database per second.
     per_second: i64,
-    /// Where that is a whole number.
-    ticks_per_cycle: Option<i64>,
     /// Ticks to add to all times.
     time_offset: i64,
-    /// The clock of the stream, in cycles.
-    cycles: u64,
     cpu: Option<i64>,
     seq: i64,
     /// The end of what is known: of the last packet, or its last event, in ticks.
@@ -54,18 +55,48 @@ pub(super) struct Found {
 /// So many places are named.
 const MOST_NAMED: usize = 100;
 
+/// A clock, and how far it is.
+#[derive(Debug)]
+struct Counter {
+    clock: Clock,
+    /// Ticks of the database per cycle, where that is a whole number.
+    ticks_per_cycle: Option<i64>,
+    /// `None` before the first time.
+    cycles: Option<u64>,
+}
+
+impl Counter {
+    fn new(clock: Clock, per_second: i64) -> Self {
+        let frequency = i64::try_from(clock.frequency).unwrap_or(i64::MAX);
+        let ticks_per_cycle = (per_second.checked_rem(frequency) == Some(0)).then(|| per_second / frequency);
+        Self { clock, ticks_per_cycle, cycles: None }
+    }
+
+    /// The clock when its lowest bits are these: it has gone on since, by less than what they can count.
+    fn next(&self, (value, bits): Lowest) -> u64 {
+        match (1u64.checked_shl(bits), self.cycles) {
+            (Some(wrap), Some(before)) => {
+                let next = before & !(wrap - 1) | value;
+                if next < before { next.wrapping_add(wrap) } else { next }
+            }
+            _ => value,
+        }
+    }
+}
+
 impl StreamRows {
-    pub fn new(clock: Clock, scale: TimeScale, time_offset: i64) -> Self {
-        let (per_second, frequency) =
-            (scale.per_second(), i64::try_from(clock.frequency).unwrap_or(i64::MAX));
+    /// `clocks`: of the streams, by number.
+    pub fn new(clocks: BTreeMap<u64, Clock>, scale: TimeScale, time_offset: i64) -> Self {
+        let per_second = scale.per_second();
+        let counter = |(stream, clock)| (stream, Counter::new(clock, per_second));
         Self {
             rows: TraceEventRows::new(),
             full: Vec::new(),
-            clock,
+            clock: Counter::new(Clock::nanoseconds(), per_second),
+            stream: None,
+            others: clocks.into_iter().map(counter).collect(),
             per_second,
-            ticks_per_cycle: (per_second.checked_rem(frequency) == Some(0)).then(|| per_second / frequency),
             time_offset,
-            cycles: 0,
             cpu: None,
             seq: 0,
             known_until: None,
@@ -87,12 +118,12 @@ impl StreamRows {
 
     /// Cycles of the clock as ticks of the database, rounded down.
     fn time(&mut self, cycles: u64) -> i64 {
-        let (seconds, offset) = self.clock.offset;
-        let (per_second, frequency) = (i128::from(self.per_second), i128::from(self.clock.frequency));
+        let (seconds, offset) = self.clock.clock.offset;
+        let (per_second, frequency) = (i128::from(self.per_second), i128::from(self.clock.clock.frequency));
         let cycles = i128::from(cycles) + i128::from(offset);
         // Most clocks count as the database does, or a fraction of it: a division of 128 bits for each event
         // costs as much as its fields.
-        let ticks = match self.ticks_per_cycle {
+        let ticks = match self.clock.ticks_per_cycle {
             Some(ticks) => cycles * i128::from(ticks),
             None => (cycles * per_second).div_euclid(frequency),
         };
@@ -103,15 +134,16 @@ impl StreamRows {
         })
     }
 
-    /// Sets the lowest bits of the clock: it has gone on since, by less than what they can count.
-    fn advance(&mut self, value: u64, bits: u32) {
-        self.cycles = match 1u64.checked_shl(bits) {
-            None => value,
-            Some(wrap) => {
-                let next = self.cycles & !(wrap - 1) | value;
-                if next < self.cycles { next.wrapping_add(wrap) } else { next }
+    /// A packet of that stream begins.
+    fn choose(&mut self, stream: u64) {
+        if self.stream != Some(stream)
+            && let Some(clock) = self.others.remove(&stream)
+        {
+            let before = std::mem::replace(&mut self.clock, clock);
+            if let Some(other) = self.stream.replace(stream) {
+                self.others.insert(other, before);
             }
-        };
+        }
     }
 
     fn lose(&mut self, end: Option<i64>, reason: String) {
@@ -131,10 +163,11 @@ impl Sink for StreamRows {
 
     fn packet(&mut self, packet: &PacketFacts) -> Result<()> {
         self.cpu = packet.cpu.and_then(|cpu| i64::try_from(cpu).ok());
+        self.choose(packet.stream);
         if let Some(begin) = packet.begin {
-            self.cycles = begin;
+            self.clock.cycles = Some(self.clock.next(begin));
         }
-        let begin = packet.begin.map(|begin| self.time(begin));
+        let begin = self.clock.cycles.filter(|_| packet.begin.is_some()).map(|begin| self.time(begin));
         if let Some(gap) = self.found.gaps.last_mut().filter(|gap| gap.end.is_none()) {
             gap.end = begin;
         }
@@ -152,16 +185,16 @@ impl Sink for StreamRows {
         }
         self.discarded = packet.discarded.map(|(now, _)| now);
         self.number = packet.number.map(|(now, _)| now);
-        let end = packet.end.map(|end| self.time(end));
+        let end = packet.end.map(|end| self.time(self.clock.next(end)));
         self.known_until = end.or(begin).or(self.known_until);
         Ok(())
     }
 
     fn event(&mut self, event: &EventFacts<'_>) -> Result<()> {
-        if let Some((value, bits)) = event.clock {
-            self.advance(value, bits);
+        if let Some(clock) = event.clock {
+            self.clock.cycles = Some(self.clock.next(clock));
         }
-        let time = self.time(self.cycles);
+        let time = self.time(self.clock.cycles.unwrap_or(0));
         self.known_until = self.known_until.max(Some(time));
         self.rows.push(TraceEventRow {
             cpu: event.cpu.and_then(|cpu| i64::try_from(cpu).ok()),

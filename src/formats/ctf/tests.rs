@@ -124,7 +124,7 @@ fn fields_of_all_kinds_have_names_and_values() {
         "(0, 0) None",
         r#"s 0 5766 7 numbers {"stream_context":{"vtid":42},"a":-3,"b":533,"state":"ON|ON AGAIN","state.value":4,"n":2,"list":[256,65534]}"#,
         r#"s 1 6017 7 texts {"stream_context":{"vtid":43},"context":{"_depth":9},"s":"hi","fixed":"a","tag":"B","tag.value":2,"v":{"x":"\""}}"#,
-        r#"s 2 5766 7 numbers {"stream_context":{"vtid":42},"a":-3,"b":533,"state":"ON|ON AGAIN","state.value":4,"n":2,"list":[256,65534]}"#,
+        r#"s 2 6278 7 numbers {"stream_context":{"vtid":42},"a":-3,"b":533,"state":"ON|ON AGAIN","state.value":4,"n":2,"list":[256,65534]}"#,
         r#"(3, 0) Some("hand")"#,
     ]);
     assert_eq!(found, expected);
@@ -143,7 +143,7 @@ fn discarded_events_are_gaps_and_counted() {
     let found = read(&[("metadata", METADATA.as_bytes()), ("s", &stream)]);
     assert!(found.contains("the tracer discarded 257 events"), "the count has eight bits: {found}");
     assert!(found.contains("to 5510 Some(\"Core_7\"): discarded_events"), "{found}");
-    assert!(found.contains("to 5530 Some(\"Core_7\"): discarded_events"), "{found}");
+    assert!(found.contains("gap 5766 to 5786 Some(\"Core_7\"): discarded_events"), "{found}");
 }
 
 #[test]
@@ -190,6 +190,80 @@ fn streams_without_packets_and_without_a_clock() {
     for line in expected {
         assert!(found.lines().any(|l| l == line), "{line}\n{found}");
     }
+}
+
+/// Two streams, each with a clock of its own: `a` counts milliseconds, `b` microseconds.
+#[test]
+fn streams_have_clocks_of_their_own() {
+    let metadata =
+        "/* CTF 1.8 */ typealias integer { size = 8; } := u8; typealias integer { size = 16; } := u16;
+        trace { byte_order = le; packet.header := struct { u8 stream_id; }; };
+        clock { name = a; freq = 1000; }; clock { name = b; freq = 1000000; };
+        stream { id = 0; packet.context := struct { u8 packet_size; };
+            event.header := struct { integer { size = 16; map = clock.a.value; } timestamp; }; };
+        stream { id = 1; packet.context := struct { u8 packet_size; };
+            event.header := struct { integer { size = 16; map = clock.b.value; } timestamp; }; };
+        event { name = e; stream_id = 0; }; event { name = f; stream_id = 1; };";
+    // 10000 cycles each, and again.
+    let (of_a, of_b) = ([0, 32, 0x10, 0x27], [1, 32, 0x10, 0x27]);
+    let found = read(&[("metadata", metadata.as_bytes()), ("s", &of_a), ("t", &of_b)]);
+    assert!(found.contains("s 0 10000 - e") && found.contains("t 0 10 - f"), "{found}");
+    let both = [of_a, of_b, of_a, of_b].concat();
+    let found = read(&[("metadata", metadata.as_bytes()), ("s", &both)]);
+    assert!(found.contains("s 2 10000 - e") && found.contains("s 3 10 - f"), "{found}");
+    let unsigned = |bits: u8, role: &str| {
+        format!(r#"{{"type": "fixed-length-unsigned-integer", "length": {bits}, "roles": ["{role}"]}}"#)
+    };
+    let part = |field: String| {
+        format!(r#"{{"type": "structure", "member-classes": [{{"name": "x", "field-class": {field}}}]}}"#)
+    };
+    let stream = |id: u8, clock: &str| {
+        let header = part(unsigned(16, "default-clock-timestamp"));
+        let context = part(unsigned(8, "packet-total-length"));
+        format!(
+            r#"{{"type": "data-stream-class", "id": {id}, "default-clock-class-id": "{clock}", "event-record-header-field-class": {header},
+            "packet-context-field-class": {context}}} {{"type": "event-record-class", "name": "e{id}", "data-stream-class-id": {id}}}"#
+        )
+    };
+    let header = part(unsigned(8, "data-stream-class-id"));
+    let metadata = format!(
+        r#"{{"type": "preamble", "version": 2}} {{"type": "trace-class", "packet-header-field-class": {header}}}
+        {{"type": "clock-class", "id": "a", "frequency": 1000}} {{"type": "clock-class", "id": "b", "frequency": 1000000}}
+        {} {}"#,
+        stream(0, "a"),
+        stream(1, "b")
+    );
+    let found = read(&[("metadata", metadata.as_bytes()), ("s", &both)]);
+    assert!(found.contains("s 2 10000 - e0") && found.contains("s 3 10 - e1"), "{found}");
+}
+
+#[test]
+fn short_times_of_packets_go_on_from_those_before() {
+    let metadata =
+        "/* CTF 1.8 */ typealias integer { size = 8; } := u8; typealias integer { size = 32; } := u32;
+        trace { byte_order = le; }; clock { name = c; freq = 1000; };
+        stream { event.header := struct { u32 timestamp; }; packet.context := struct {
+            u8 packet_size; u32 timestamp_begin; u32 timestamp_end; u8 events_discarded; }; };
+        event { name = e; };";
+    let packet = |begin: u32, end: u32, discarded: u8, event: u32| {
+        let [begin, end, event] = [begin, end, event].map(u32::to_le_bytes);
+        [&[14 * 8][..], &begin, &end, &[discarded], &event].concat()
+    };
+    let stream = [packet(0xffff_ff00, 0x18, 0, 0x10), packet(0x20, 0x40, 1, 0x30)].concat();
+    let found = read(&[("metadata", metadata.as_bytes()), ("s", &stream)]);
+    assert!(found.contains("s 0 4294967312 - e") && found.contains("s 1 4294967344 - e"), "{found}");
+    assert!(found.contains("gap 4294967320 to 4294967328"), "{found}");
+}
+
+#[test]
+fn each_stream_may_depend_on_the_header_of_its_packets() {
+    let metadata = "/* CTF 1.8 */ typealias integer { size = 8; } := u8;
+        trace { byte_order = le; packet.header := struct { u8 stream_id; u8 n; }; }; stream { id = 0; }; stream { id = 1; };
+        event { name = e; stream_id = 0; fields := struct { u8 list[trace.packet.header.n]; }; };
+        event { name = f; stream_id = 1; fields := struct { u8 a; }; };";
+    let found = read(&[("metadata", metadata.as_bytes()), ("s", &[0, 2, 5, 6]), ("t", &[1, 9, 7])]);
+    assert!(found.contains(r#"s 0 0 - e {"list":[5,6]}"#), "{found}");
+    assert!(found.contains(r#"t 0 0 - f {"a":7}"#), "{found}");
 }
 
 #[test]
@@ -258,6 +332,9 @@ fn metadata_that_are_wrong_say_where() {
         "line 1 of the metadata: the metadata are of another version than 2"
     );
     assert!(json("{\"type\": \"preamble\", \"version\": 2}\n{\n,").starts_with("line 3 of the metadata"));
+    // The lines before are counted once, not for each fragment.
+    let many = format!("{}{{}} x", "{\"type\": \"of an extension\"}\n".repeat(20_000));
+    assert!(json(&many).starts_with("line 20001 of the metadata"), "{}", json(&many));
     let unknown = "{\"type\": \"data-stream-class\", \"packet-context-field-class\": {\"type\": \"x\"}}";
     assert_eq!(json(unknown), "line 1 of the metadata: 'x' is no type of CTF 2");
 }

@@ -4,9 +4,12 @@
 
 use super::line::{Event, is_number};
 use crate::formats::payload::Payload;
+use std::collections::BTreeSet;
 
 /// The longest name of a task, in bytes (`TASK_COMM_LEN` of the kernel, without its end).
 const MOST_COMM: usize = 15;
+/// Among so few fields, a name is looked for one by one. Hardly an event has more.
+const FEW: usize = 32;
 /// The end of the names of numbers that are printed with zeros before them (`target_cpu=002`). Zeros before
 /// other values may mean something: they are texts.
 const PADDED: &str = "cpu";
@@ -157,6 +160,8 @@ fn task(text: &[u8]) -> Option<([&[u8]; 3], &[u8])> {
 fn pairs<'a>(text: &'a [u8], fields: &mut Vec<Field<'a>>) -> bool {
     let mut next = key(text, 0);
     let before = next.map_or(text.len(), |(begin, _)| begin);
+    // The names of the first fields, if there are many.
+    let mut names = BTreeSet::new();
     let mut is_whole = matches!(text.get(..before).unwrap_or_default().trim_ascii(), b"" | b"[");
     while let Some((begin, equals)) = next {
         let name =
@@ -175,8 +180,14 @@ fn pairs<'a>(text: &'a [u8], fields: &mut Vec<Field<'a>>) -> bool {
                 None => is_whole = false,
             }
         }
+        let is_known = if fields.len() < FEW {
+            fields.iter().any(|(known, _)| *known == name)
+        } else {
+            names.extend(fields.iter().skip(names.len()).map(|(known, _)| *known));
+            names.contains(name)
+        };
         // A second value of one name would hide the first.
-        if name == TEXT || name == "context" || fields.iter().any(|(known, _)| *known == name) {
+        if name == TEXT || name == "context" || is_known {
             is_whole = false;
         } else {
             fields.push((name, value));

@@ -3,6 +3,10 @@
 
 /// The most CPUs of a kernel (`NR_CPUS` of any architecture).
 const MOST_CPUS: u32 = 8192;
+/// The digits of the number of a CPU.
+const MOST_DIGITS: usize = 4;
+/// Neither the time of an event is longer, nor the number of a process with its brackets and blanks.
+const MOST_WORD: usize = 64;
 /// No kernel prints more flags about interrupts and preemption (`d..2.`); perf has none.
 const MOST_FLAGS: usize = 8;
 
@@ -48,23 +52,25 @@ pub(super) fn kind(line: &[u8]) -> Kind<'_> {
     if bare.is_empty() || bare.starts_with(b"#") || bare.starts_with(b"=> ") {
         return Kind::NoEvent;
     }
-    if let Some(event) = event(line) {
+    if let Some(event) = event(bare) {
         return Kind::Event(event);
     }
     if let Some(cpu) = lost(bare) {
         return Kind::Lost(cpu);
     }
-    if let Some(event) = joined_event(line) {
+    if let Some(event) = joined_event(bare) {
         return Kind::Event(event);
     }
     if is_header(bare) { Kind::NoEvent } else { Kind::Unknown }
 }
 
 /// An event. The name of a task may have brackets: the first ones that a CPU is in and a time behind count.
+/// What is between and behind them is looked at no further than it can reach: a line may have any number.
 pub(super) fn event(line: &[u8]) -> Option<Event<'_>> {
     memchr::memchr_iter(b'[', line).find_map(|at| {
         let (task, [_, rest @ ..]) = line.split_at_checked(at)? else { return None };
-        let (cpu, rest) = split_at_byte(rest, b']')?;
+        let end = memchr::memchr(b']', rest.get(..=MOST_DIGITS).unwrap_or(rest))?;
+        let (cpu, rest) = (rest.get(..end)?, rest.get(end + 1..)?);
         let event = Event { cpu: cpu_number(cpu)?, ..behind_cpu(rest)? };
         before_cpu(task.trim_ascii(), event)
     })
@@ -88,11 +94,11 @@ fn joined_event(line: &[u8]) -> Option<Event<'_>> {
 
 /// `d..2.  12.345678: sched_switch: prev_comm=…`, with the flags or without.
 fn behind_cpu(text: &[u8]) -> Option<Event<'_>> {
-    let (first, rest) = word(text);
+    let (first, rest) = short_word(text)?;
     let (flags, time, rest) = match seconds(first) {
         Some(time) => (&[][..], time, rest),
         None if (1..=MOST_FLAGS).contains(&first.len()) => {
-            let (second, rest) = word(rest);
+            let (second, rest) = short_word(rest)?;
             (first, seconds(second)?, rest)
         }
         None => return None,
@@ -120,7 +126,8 @@ fn before_cpu<'a>(task: &'a [u8], event: Event<'a>) -> Option<Event<'a>> {
     let (task, tgid) = match task.strip_suffix(b")") {
         None => (task, None),
         Some(open) => {
-            let at = memchr::memrchr(b'(', open)?;
+            let from = open.len().saturating_sub(MOST_WORD);
+            let at = from + memchr::memrchr(b'(', open.get(from..)?)?;
             let inside = open.get(at + 1..)?.trim_ascii();
             let is_known = is_number(inside);
             if !is_known && !inside.iter().all(|b| *b == b'-') {
@@ -172,7 +179,7 @@ fn seconds(word: &[u8]) -> Option<&[u8]> {
 }
 
 fn cpu_number(text: &[u8]) -> Option<u32> {
-    if !is_number(text) || text.len() > 4 {
+    if text.len() > MOST_DIGITS || !is_number(text) {
         return None;
     }
     let number = text.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
@@ -187,6 +194,18 @@ pub(super) fn is_number(text: &[u8]) -> bool {
 fn word(text: &[u8]) -> (&[u8], &[u8]) {
     let text = text.trim_ascii_start();
     text.split_at(memchr::memchr2(b' ', b'\t', text).unwrap_or(text.len()))
+}
+
+/// The same; `None` if the word is longer than any that is looked for.
+fn short_word(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let text = text.trim_ascii_start();
+    let most = text.get(..=MOST_WORD);
+    let end = memchr::memchr2(b' ', b'\t', most.unwrap_or(text));
+    if most.is_some() {
+        text.split_at_checked(end?)
+    } else {
+        text.split_at_checked(end.unwrap_or(text.len()))
+    }
 }
 
 /// What is before a byte, and what is behind it.

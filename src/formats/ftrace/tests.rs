@@ -160,3 +160,23 @@ fn lines_without_an_event_are_distinguished() {
         assert_eq!(kind(line.as_bytes()), expected, "{line}");
     }
 }
+
+/// Each in one pass: one that looks at the rest of the line for each bracket or field would take minutes.
+#[test]
+fn long_lines_of_brackets_and_of_fields_are_read_in_time() {
+    let blanks = " ".repeat(400_000);
+    for line in [
+        "[".repeat(1_000_000),
+        format!("{}]", "[".repeat(1_000_000)),
+        "[1]".repeat(300_000),
+        format!("{}{blanks}", "[1] 1.1: x ".repeat(50_000)),
+        format!("({}{}", "1".repeat(400_000), ")[1] 1.1: x: ".repeat(40_000)),
+    ] {
+        assert_eq!(kind(line.as_bytes()), Kind::Unknown, "{}", &line[..20]);
+    }
+    let fields: String = (0..100_000).map(|n| format!(" a{n}={n}")).collect();
+    let of = payload(&format!("bash-1977 [000] 1.1: x:{fields}"));
+    assert_eq!((of.as_object().unwrap().len(), &of["a99999"]), (100_000, &json!(99_999)));
+    let twice = payload(&format!("bash-1977 [000] 1.1: x:{fields} a40000=7"));
+    assert_eq!((&twice["a40000"], twice["text"].is_string()), (&json!(40_000), true));
+}

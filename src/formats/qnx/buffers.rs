@@ -1,5 +1,6 @@
 //! The buffers of a trace, and those missing between them. Not lost single records, which leave no mark.
 
+use super::printed;
 use crate::qnx::{Class, Event, Version};
 
 /// Code of CONTROL/TIME.
@@ -54,7 +55,12 @@ impl Buffers {
     /// Adds the next event, in the order of the file; returns the buffer that begins with it.
     pub fn event(&mut self, event: &Event<'_>) -> Option<Buffer> {
         let cpu = usize::from(event.cpu);
-        let buffer = (event.class == Class::Control && event.event == BUFFER).then(|| self.begin(event, cpu));
+        let is_buffer = event.class == Class::Control && event.event == BUFFER;
+        let buffer = match is_buffer.then(|| printed::words(event)) {
+            Some([number, records, ..]) => Some(self.begin(event, cpu, *number, *records)),
+            // Of a listing, and without a number that can be read.
+            _ => None,
+        };
         self.time = (event.class == Class::Control && event.event == TIME).then_some(event.record);
         self.latest = self.latest.max(Some(event.cycles));
         if self.latest_of_cpu.len() <= cpu {
@@ -66,8 +72,7 @@ impl Buffers {
         buffer
     }
 
-    fn begin(&mut self, event: &Event<'_>, cpu: usize) -> Buffer {
-        let number = event.word(0);
+    fn begin(&mut self, event: &Event<'_>, cpu: usize, number: u32, stated_records: u32) -> Buffer {
         self.long_numbers |= number > ELEVEN_BITS;
         let own = self.last_of_cpu.get(cpu).copied().flatten();
         // It is not documented whether the numbers of 8.0 continue for each CPU or for all: a buffer is only
@@ -92,15 +97,7 @@ impl Buffers {
             _ => event.record,
         };
         let lost_since = since.filter(|_| lost > 0);
-        Buffer {
-            record,
-            cpu: event.cpu,
-            cycles: event.cycles,
-            number,
-            stated_records: event.word(1),
-            lost,
-            lost_since,
-        }
+        Buffer { record, cpu: event.cpu, cycles: event.cycles, number, stated_records, lost, lost_since }
     }
 
     /// The number of missing buffers between two.
@@ -156,6 +153,24 @@ mod tests {
         );
         assert_eq!(lost(Version::V7_1, &[(0, u32::MAX), (0, 0), (0, 1)]), [0, 0, 0]);
         assert_eq!(lost(Version::V7_1, &[(0, 9), (0, 9), (0, 10)]), [0, 0, 0], "the same buffer twice");
+    }
+
+    /// A listing may print more of a buffer than is known, or nothing that can be read.
+    #[test]
+    fn what_could_be_read_of_a_buffer_counts() {
+        let mut buffers = Buffers::new(Version::V7_1);
+        let mut found = |words: &[u32], status| {
+            let (class, event) = (Class::Control, BUFFER);
+            let event =
+                Event { record: 0, cpu: 0, flags: 0, class, event, is64: false, status, cycles: 0, words };
+            buffers.event(&event).map(|buffer| (buffer.number, buffer.stated_records, buffer.lost))
+        };
+        let packed = printed::pack(&[34, 10], "sequence = 34, num_events = 10, flags = 0x1");
+        let nothing = printed::pack(&[], "sequence = x");
+        assert_eq!(found(&[33, 714], Status::Ok), Some((33, 714, 0)));
+        assert_eq!(found(&packed, Status::Unread), Some((34, 10, 0)));
+        assert_eq!(found(&nothing, Status::Unread), None);
+        assert_eq!(found(&[35, 714], Status::Ok), Some((35, 714, 0)));
     }
 
     #[test]

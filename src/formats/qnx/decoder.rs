@@ -226,7 +226,9 @@ impl Decoder {
         let (flags, record, part) = ((header >> 16) as u8, self.record, header >> 30);
         let event =
             Event { record, cpu, flags, class, event, is64, status: Status::Ok, cycles: 0, words: &[] };
-        let entry = self.times.place(&event, low, (part == 0).then_some(words));
+        // Stamped when it is written, unless the first part of the event was before.
+        let may_be_late = part > 1;
+        let entry = self.times.place(&event, low, may_be_late, (part == 0).then_some(words));
         if part == 0 {
             if class == Class::Control && event.event == BUFFER {
                 self.buffer += 1;

@@ -72,8 +72,8 @@ impl Listed {
             let entry = match (event.high, event.words.as_slice()) {
                 // Style 7 can print all 64 bits of a time.
                 (Some(high), _) => self.times.place_exactly(&view, high, event.timeoff),
-                (None, [high, low, ..]) => self.times.place(&view, event.timeoff, Some([*high, *low])),
-                _ => self.times.place(&view, event.timeoff, None),
+                (None, [high, low, ..]) => self.times.place(&view, event.timeoff, true, Some([*high, *low])),
+                _ => self.times.place(&view, event.timeoff, true, None),
             };
             match &event.printed {
                 None => self.times.deliver(entry, &event.words),

@@ -14,6 +14,14 @@ pub(super) fn pack(words: &[u32], text: &str) -> Vec<u32> {
     packed
 }
 
+/// The words of an event, or those of them that were read.
+pub(super) fn words<'a>(event: &Event<'a>) -> &'a [u32] {
+    match (event.status, event.words) {
+        (Status::Unread, [count, _, packed @ ..]) => packed.get(..*count as usize).unwrap_or_default(),
+        (_, words) => words,
+    }
+}
+
 /// The event with the words that were read, and its text; `None` for an event that has words only.
 pub(super) fn unpack<'a>(event: &Event<'a>) -> Option<(Event<'a>, String)> {
     let [words, length, packed @ ..] = event.words else { return None };
@@ -53,6 +61,7 @@ mod tests {
                 words: &packed,
             };
             let (event_back, text_back) = unpack(&event).unwrap();
+            assert_eq!(super::words(&event), words);
             assert_eq!((event_back.words, event_back.status, text_back.as_str()), (words, status, text));
             assert!(unpack(&Event { status: Status::Ok, ..event }).is_none());
         }

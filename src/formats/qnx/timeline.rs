@@ -8,7 +8,7 @@ use crate::diagnostics::{Diagnostic, Severity};
 use crate::qnx::{Class, Event};
 
 /// The number of CPUs in six bits.
-const CPUS: usize = 64;
+pub(super) const CPUS: usize = 64;
 /// After this many waiting events, the time of a CPU is assumed. The kernel writes it with the first event of
 /// a buffer, which has a thousand records; if it has not come by then, it is filtered out.
 const MAX_WAITING: usize = 1 << 16;
@@ -48,12 +48,13 @@ impl Timeline {
     }
 
     /// The full time of an event with the low half `low`; applies a complete TIME. Ignores its own `cycles`.
+    /// `may_be_late`: it may be older than the one before.
     #[inline]
-    pub fn place(&mut self, event: &Event<'_>, low: u32, time: Option<[u32; 2]>) -> Entry {
+    pub fn place(&mut self, event: &Event<'_>, low: u32, may_be_late: bool, time: Option<[u32; 2]>) -> Entry {
         let Some(clock) = self.clock(event.cpu, low) else { return Entry::of(event, true) };
         let (cycles, jump) = match time.filter(|_| event.class == Class::Control && event.event == TIME) {
-            Some([high, stated]) => clock.time(high, stated, low),
-            None => (clock.at(low), None),
+            Some([high, stated]) => clock.time(high, stated, low, may_be_late),
+            None => (clock.at(low, may_be_late), None),
         };
         let settled = clock.is_anchored();
         let at_opening = self.opening.is_some_and(|(opening, _)| opening.cpu == event.cpu);
@@ -87,7 +88,7 @@ impl Timeline {
     pub fn place_exactly(&mut self, event: &Event<'_>, high: u32, low: u32) -> Entry {
         self.open();
         let Some(clock) = self.clock(event.cpu, low) else { return Entry::of(event, true) };
-        let (cycles, _) = clock.time(high, low, low);
+        let (cycles, _) = clock.time(high, low, low, true);
         Entry::of(&Event { cycles, ..*event }, true)
     }
 

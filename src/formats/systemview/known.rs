@@ -20,6 +20,7 @@ type Parameter = (&'static str, Kind);
 pub(super) const NOP: u32 = 0;
 pub(super) const OVERFLOW: u32 = 1;
 pub(super) const TRACE_START: u32 = 10;
+pub(super) const TRACE_STOP: u32 = 11;
 pub(super) const SYSDESC: u32 = 14;
 pub(super) const MODULEDESC: u32 = 22;
 pub(super) const INIT: u32 = 24;

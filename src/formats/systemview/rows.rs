@@ -2,7 +2,7 @@
 //! `reader`).
 
 use super::description::Descriptions;
-use super::known::{self, EXTENDED, INIT, Kind, MODULEDESC, NOP, OVERFLOW, SYSDESC, TRACE_START};
+use super::known::{self, EXTENDED, INIT, Kind, MODULEDESC, NOP, OVERFLOW, SYSDESC, TRACE_START, TRACE_STOP};
 use super::packet::{Cursor, Packet};
 use crate::error::Result;
 use crate::formats::payload::Payload;
@@ -28,6 +28,8 @@ pub(super) struct CoreRows {
     latest: Option<i64>,
     /// Packets that the target could not send, as far as it has said.
     dropped: u32,
+    /// The recording was stopped, and not begun again.
+    is_stopped: bool,
     found: Found,
 }
 
@@ -97,22 +99,25 @@ impl CoreRows {
             clock: Clock { per_second: scale.per_second(), frequency, origin, ticks: 0 },
             latest: None,
             dropped: 0,
+            is_stopped: false,
             found: Found::default(),
         }
     }
 
     /// Adds a packet.
     pub fn push(&mut self, packet: &Packet<'_>, descriptions: &mut Descriptions) {
-        if packet.id == TRACE_START {
-            // The time before it is not of this recording.
-            if self.seq > 0 {
-                self.clock.restart();
-                self.found.restarts += 1;
-                self.lose("restarted", self.clock.now());
-            }
-        } else {
+        // A target that records into a ring repeats the begin every 256 events, without a pause.
+        let begins = packet.id == TRACE_START && (self.seq == 0 || self.is_stopped);
+        if !begins {
             self.clock.ticks = self.clock.ticks.saturating_add(u64::from(packet.delta));
+        } else if self.is_stopped {
+            // The time before it is not of this recording.
+            self.clock.restart();
+            self.is_stopped = false;
+            self.found.restarts += 1;
+            self.lose("restarted", self.clock.now());
         }
+        self.is_stopped |= packet.id == TRACE_STOP;
         let time = self.clock.now().unwrap_or_else(|| {
             self.found.cut_times += 1;
             i64::MAX

@@ -179,10 +179,22 @@ fn lost_packets_are_gaps() {
     let found = read(&[("a.svdat", &recording)], &[]);
     assert!(found.contains("gap 6000 to 10000: overflow\ngap 12000 to 14000: overflow\n"), "{found}");
     assert_eq!(found.matches("gap ").count(), 2, "{found}");
-    let again = file(&[&[17, 1], &[10, 50], &[17, 2]]);
+    let again = file(&[&[17, 1], &[11, 1], &[10, 50], &[17, 2], &[10, 3]]);
     let found = read(&[("a.svdat", &again)], &[]);
-    assert!(found.contains("gap 6000 to 6000: restarted"), "{found}");
-    assert!(found.contains("a.svdat 4 8000 0 IDLE"), "{found}");
+    assert!(found.contains("gap 7000 to 7000: restarted"), "{found}");
+    assert!(found.contains("a.svdat 5 9000 0 IDLE"), "{found}");
+    assert!(found.contains("a.svdat 6 12000 0 TRACE_START") && found.matches("gap ").count() == 1, "{found}");
+}
+
+/// `SEGGER_SYSVIEW_POST_MORTEM_MODE`: zeros, begin, INIT and SYSDESC come again within the events.
+#[test]
+fn the_begin_that_a_ring_repeats_is_no_restart() {
+    let system = [14, 3, b'O', b'=', b'T', 1];
+    let recording = file(&[&[17, 1], &SYNC, &[10, 50], &INIT, &system, &[17, 2]]);
+    let found = read(&[("a.svdat", &recording)], &[]);
+    assert!(found.contains("a.svdat 3 56000 0 TRACE_START {}"), "{found}");
+    assert!(found.contains("a.svdat 4 61000 0 INIT") && found.contains("a.svdat 6 64000 0 IDLE"), "{found}");
+    assert!(!found.contains("gap") && !found.contains("restarted"), "{found}");
 }
 
 #[test]

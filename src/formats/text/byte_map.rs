@@ -11,7 +11,7 @@ const MAX_SHORT: usize = 31;
 const MAX_SPARSE_SLOTS: usize = 8192;
 
 /// A string as four words. A short one: its bytes, padded with zeros, and its length in the last byte. A long
-/// one: some of its bytes, and its length; these do not identify it.
+/// one: some of its bytes, a sum, and its length; these do not identify it.
 type Key = [u64; 4];
 
 /// Masks of the first `n` bytes of a key, by `n`.
@@ -157,13 +157,22 @@ fn short_key(window: &[u8; 32], length: usize) -> Key {
     key
 }
 
-/// The first sixteen bytes, the last eight, and the length with a mark that no short string has. `None` for a
-/// string that is shorter than that.
+/// The first sixteen bytes, a sum of the others, and the length with a mark that no short string has. `None`
+/// for a string that is shorter than that.
 fn long_key(string: &[u8]) -> Option<Key> {
-    let [first, second] = *string.first_chunk::<16>()?.as_chunks::<8>().0 else { return None };
-    let last = *string.last_chunk()?;
-    let [first, second, last] = [first, second, last].map(u64::from_le_bytes);
-    Some([first, second, last, u64::MAX << 56 | string.len() as u64])
+    let [first, others @ ..] = string.as_chunks::<16>().0 else { return None };
+    let words = |block: &[u8; 16]| {
+        let both = u128::from_le_bytes(*block);
+        [both as u64, (both >> 64) as u64]
+    };
+    // Names that differ in their middle only are common: the same class or file, the same arguments. The
+    // products do not wait for each other.
+    let sum = others.iter().chain([string.last_chunk()?]).fold(0u64, |sum, block| {
+        let [first, second] = words(block);
+        sum.rotate_left(23) ^ mixed(first, second)
+    });
+    let [first, second] = words(first);
+    Some([first, second, sum, u64::MAX << 56 | string.len() as u64])
 }
 
 /// For speed, not against attackers. The constants have no pattern: the fractions of the golden ratio and of
@@ -171,7 +180,11 @@ fn long_key(string: &[u8]) -> Option<Key> {
 #[inline(always)]
 fn hash([a, b, c, d]: Key) -> u64 {
     // A rotation by whole bytes would cancel a number that a name has twice.
-    let (first, second) = (a ^ c.rotate_left(27), b ^ d.rotate_left(27));
+    mixed(a ^ c.rotate_left(27), b ^ d.rotate_left(27))
+}
+
+#[inline(always)]
+fn mixed(first: u64, second: u64) -> u64 {
     let product = u128::from(first ^ 0x9e37_79b9_7f4a_7c15) * u128::from(second ^ 0x6a09_e667_f3bc_c909);
     // The lower bits of the upper half depend on all bits of both factors.
     product as u64 ^ (product >> 64) as u64
@@ -224,7 +237,7 @@ mod tests {
 
     #[test]
     fn numbered_names_are_spread() {
-        let patterns: [fn(u32) -> String; 7] = [
+        let patterns: [fn(u32) -> String; 9] = [
             |n| n.to_string(),
             |n| format!("variable_{n}"),
             |n| format!("app::step_{n}(int, int)"),
@@ -233,6 +246,9 @@ mod tests {
             |n| format!("t{n:03}_6789012{n:03}"),
             |n| format!("t{n:03}_678901234567{n:03}"),
             |n| format!("t{n:03}_67890123456789{n:03}"),
+            // Long names that differ in their middle.
+            |n| format!("control::pressure::valve_{n}::on_timeout(Event const&)"),
+            |n| format!("control::pressure::{n:05}(const&)_to_the_end"),
         ];
         for pattern in patterns {
             let mut map = ByteMap::new();

@@ -130,8 +130,10 @@ fn open(mut input: Input, settings: &Settings<'_>) -> Result<Stream> {
     let (core, names, offset) = (core.into(), NameDictionary::default(), input.time_offset);
     let first_seq = input.after.as_ref().map_or(0, |end| end.next_seq);
     let gaps = input.after.clone().map_or_else(Gaps::default, Gaps::after);
-    let reader = Box::new(ExportReader { path, core, kind, offset, parser, names, gaps, unknown, first_seq });
-    Ok(Stream { input, reader })
+    let inside_line = false;
+    let reader =
+        ExportReader { path, core, kind, offset, parser, names, gaps, unknown, first_seq, inside_line };
+    Ok(Stream { input, reader: Box::new(reader) })
 }
 
 /// Reads the chunks of one export.
@@ -147,6 +149,8 @@ struct ExportReader {
     unknown: Vec<String>,
     /// `seq` of its first row.
     first_seq: i64,
+    /// The chunk before ended inside a line, whose rest is not counted.
+    inside_line: bool,
 }
 
 impl Reader for ExportReader {
@@ -155,7 +159,13 @@ impl Reader for ExportReader {
             out.find(None, Severity::Warning, "unknown-column", message);
         }
         let (lines_before, first_seq) = (out.counts.lines, self.first_seq + out.counts.rows as i64);
-        let mut rows = self.parser.chunk(&chunk.bytes, chunk.index == 0);
+        let mut bytes = &chunk.bytes[..];
+        if self.inside_line {
+            let rest = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
+            bytes = bytes.get(rest..).unwrap_or_default();
+        }
+        self.inside_line = chunk.bytes.last() != Some(&b'\n');
+        let mut rows = self.parser.chunk(bytes, chunk.index == 0);
         self.gaps.add(std::mem::take(&mut rows.gaps), &rows.time);
         let (counts, mut log) = (rows.counts, std::mem::take(&mut rows.log));
         let (table, (batch, lines)) = match self.kind {

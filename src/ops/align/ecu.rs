@@ -10,14 +10,16 @@ use crate::ops::parts::ROWS_OUT;
 use crate::schema::tables::{BTF_EVENT, ENTITY};
 use crate::schema::{ColumnSpec, ColumnType, EntityRow, EntityView, TableSpec};
 use crate::store::{Transaction, read_batches};
-use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int64Array, RecordBatch, StringArray};
+use arrow::array::{
+    Array, ArrayRef, AsArray, DictionaryArray, Int64Array, RecordBatch, StringArray, UInt32Array,
+};
 use arrow::datatypes::{Int64Type, UInt32Type};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Columns that name entities. A note names the owner of an event.
-const ENTITIES: [&str; 8] = ["source", "target", "note", "process", "runnable", "entity", "core", "task"];
+/// Columns that name entities.
+const ENTITIES: [&str; 7] = ["source", "target", "process", "runnable", "entity", "core", "task"];
 
 /// What names an entity.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -129,6 +131,9 @@ impl<'a> Ecu<'a> {
             match spec.ty {
                 ColumnType::Instant => numbers(&|time| self.clock.aligned(time)),
                 ColumnType::Name if ENTITIES.contains(&spec.name) => self.renamed(column),
+                ColumnType::Name if spec.name == "note" => {
+                    self.renamed_notes(column, batch.column_by_name("target_type").ok_or_else(misfit)?)
+                }
                 _ if spec.name == "seq" => numbers(&|number| number.saturating_add(seq)),
                 _ => Ok(Arc::clone(column)),
             }
@@ -138,8 +143,7 @@ impl<'a> Ecu<'a> {
     }
 
     fn renamed(&self, names: &ArrayRef) -> Result<ArrayRef> {
-        let names = names.as_dictionary_opt::<UInt32Type>().ok_or_else(misfit)?;
-        let dictionary = names.values().as_string_opt::<i32>().ok_or_else(misfit)?;
+        let (names, dictionary) = names_of(names)?;
         if self.shared.is_empty() {
             return Ok(Arc::new(names.clone()));
         }
@@ -147,6 +151,41 @@ impl<'a> Ecu<'a> {
         let renamed = DictionaryArray::try_new(names.keys().clone(), Arc::new(renamed));
         Ok(Arc::new(renamed.map_err(|e| misfit().because(e))?))
     }
+
+    /// The note of an action on an event names its owner; the notes of others are values and texts, even if
+    /// they are those of a name.
+    fn renamed_notes(&self, notes: &ArrayRef, types: &ArrayRef) -> Result<ArrayRef> {
+        let ((notes, texts), (types, names)) = (names_of(notes)?, names_of(types)?);
+        let is_event = |ty: &str| EntityType::parse_tolerant(ty) == Some(EntityType::OsEvent);
+        let of_events: Vec<bool> = names.iter().map(|ty| ty.is_some_and(is_event)).collect();
+        if self.shared.is_empty() || !of_events.contains(&true) {
+            return Ok(Arc::new(notes.clone()));
+        }
+        // Texts with another name have it behind all texts.
+        let mut all: Vec<Option<Cow<'_, str>>> = texts.iter().map(|text| text.map(Cow::Borrowed)).collect();
+        let mut place = |(n, text): (u32, Option<&_>)| match text.map(|text| self.entity(text)) {
+            Some(Cow::Owned(other)) => {
+                all.push(Some(Cow::Owned(other)));
+                all.len() as u32 - 1
+            }
+            _ => n,
+        };
+        let places: Vec<u32> = (0..).zip(texts).map(&mut place).collect();
+        let of = |(note, ty): (Option<u32>, Option<u32>)| {
+            let is_of_event = ty.and_then(|ty| of_events.get(ty as usize)).is_some_and(|is| *is);
+            if is_of_event { places.get(note? as usize).copied() } else { note }
+        };
+        let keys: UInt32Array = notes.keys().iter().zip(types.keys()).map(of).collect();
+        let renamed: StringArray = all.into_iter().collect();
+        let renamed = DictionaryArray::try_new(keys, Arc::new(renamed));
+        Ok(Arc::new(renamed.map_err(|e| misfit().because(e))?))
+    }
+}
+
+/// A column of names, and its names.
+fn names_of(column: &ArrayRef) -> Result<(&DictionaryArray<UInt32Type>, &StringArray)> {
+    let names = column.as_dictionary_opt::<UInt32Type>().ok_or_else(misfit)?;
+    Ok((names, names.values().as_string_opt::<i32>().ok_or_else(misfit)?))
 }
 
 fn misfit() -> Error {

@@ -152,7 +152,7 @@ impl Parser {
     }
 
     fn clock(&mut self) -> Result<Clock> {
-        let mut clock = Clock { name: String::new(), frequency: 1_000_000_000, offset: (0, 0) };
+        let mut clock = Clock::nanoseconds();
         for (name, value) in self.values()? {
             let number = value.number();
             match (name.as_str(), number) {

@@ -476,7 +476,7 @@ impl Parser {
         };
         let Type::Int(mut int) = container else { return Err(self.error("an enumeration is of integers")) };
         self.open()?;
-        let (mut labels, mut next) = (Vec::<Label>::new(), 0);
+        let (mut labels, mut places, mut next) = (Vec::<Label>::new(), HashMap::new(), 0);
         while !self.take("}") {
             let name = match self.value()? {
                 Value::Text(text) => text,
@@ -493,7 +493,8 @@ impl Parser {
                 }
             }
             next = last + 1;
-            match labels.iter_mut().find(|label| label.name == name) {
+            let place = *places.entry(name.clone()).or_insert(labels.len());
+            match labels.get_mut(place) {
                 Some(label) => label.ranges.push((first, last)),
                 None => labels.push(Label { name, ranges: vec![(first, last)] }),
             }

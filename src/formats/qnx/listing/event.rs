@@ -1,5 +1,6 @@
 //! One event of a listing: text → class, number, words. Not which lines belong together.
 
+use super::super::timeline::CPUS;
 use super::cursor::Cursor;
 use super::values::{leading, raw, returned, string, words};
 use crate::encoding::escaped;
@@ -76,7 +77,7 @@ pub(super) fn parse(flavour: Flavour, text: &[u8]) -> Result<Parsed, Unreadable>
         cursor.skip_blanks();
         let cpu = if cursor.eat(b"CPU:") { cursor.dec()? } else { return None };
         cursor.skip_blanks();
-        Some((count, digits, u8::try_from(cpu).ok()?))
+        Some((count, digits, u8::try_from(cpu).ok().filter(|cpu| usize::from(*cpu) < CPUS)?))
     };
     let (count, digits, cpu) = start(&mut cursor).ok_or(Unreadable::NotAnEvent)?;
     let word = cursor.take_while(|b| b != b':').trim_ascii();
@@ -293,8 +294,8 @@ impl Body {
         };
         if self.class == Class::Control && event == 2 {
             return Ok(match buffer(cursor) {
-                Some(words) => self.parsed(event, false, words),
-                None => self.unread(event, Unreadable::Arguments, Vec::new(), cursor.0),
+                Some((words, true)) => self.parsed(event, false, words),
+                some => self.unread(event, Unreadable::Arguments, some.unwrap_or_default().0, cursor.0),
             });
         }
         let mut found = self.arguments(event, cursor.0);
@@ -378,8 +379,8 @@ fn one_line(text: &[u8]) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// `sequence = 33, num_events = 714`.
-fn buffer(mut cursor: Cursor<'_>) -> Option<Vec<u32>> {
+/// `sequence = 33, num_events = 714`, and whether nothing follows.
+fn buffer(mut cursor: Cursor<'_>) -> Option<(Vec<u32>, bool)> {
     let mut number = |name: &[u8]| {
         cursor.skip_blanks();
         if !cursor.eat(name) {
@@ -395,5 +396,5 @@ fn buffer(mut cursor: Cursor<'_>) -> Option<Vec<u32>> {
         value
     };
     let words = vec![number(b"sequence")?, number(b"num_events")?];
-    cursor.0.trim_ascii().is_empty().then_some(words)
+    Some((words, cursor.0.trim_ascii().is_empty()))
 }

@@ -167,17 +167,21 @@ impl<'s> ListingReader<'s> {
         if begins_event(line.text) {
             return self.event_line(line, events);
         }
-        if let Some(pending) = &mut self.pending {
-            if pending.continues(line.text) {
-                return;
-            }
-            if pending.takes_rest(self.flavour, line) {
-                return;
-            }
+        if self.pending.as_mut().is_some_and(|pending| pending.continues(line.text)) {
+            return;
         }
-        if self.other(line.text) {
+        if line.text.trim_ascii().is_empty() {
+            let is_held = self.pending.as_mut().is_some_and(|pending| pending.takes_blank(line));
+            self.counts.skipped += u64::from(!is_held);
+        } else if let Some(header) = header(line.text) {
+            // The header of another listing: it is not part of the event before, nor does it change how that
+            // is read.
+            self.flush(events);
             self.counts.skipped += 1;
-        } else {
+            if let Header::Attribute(key, value) = header {
+                self.attribute(key, value);
+            }
+        } else if !self.pending.as_mut().is_some_and(|pending| pending.takes_rest(self.flavour, line)) {
             self.flush(events);
             self.reject_as(line, Unreadable::NotAnEvent);
         }
@@ -198,27 +202,10 @@ impl<'s> ListingReader<'s> {
         self.pending = Some(Pending::new(line.number, rest));
     }
 
-    /// Whether a line that is not an event is allowed.
-    fn other(&mut self, text: &[u8]) -> bool {
-        let text = text.trim_ascii();
-        let known: [&[u8]; 5] = [b"TRACEPRINTER", b"TRACEPARSER", b"-- ", b"event =>", b"\xef\xbb\xbf"];
-        if text.is_empty() || known.iter().any(|start| text.starts_with(start)) {
-            return true;
-        }
-        let Some(attribute) = text.strip_prefix(b"TRACE_") else { return false };
-        let attribute = escaped(attribute);
-        let Some((key, value)) = attribute.split_once("::") else { return false };
-        if key.is_empty() || key.contains(' ') {
-            return false;
-        }
-        self.attribute(key, value.strip_prefix(' ').unwrap_or(value));
-        true
-    }
-
-    fn attribute(&mut self, key: &str, value: &str) {
-        match key {
+    fn attribute(&mut self, key: String, value: String) {
+        match key.as_str() {
             "SYS_RELEASE" if self.version.is_none() => {
-                if let Some(version) = Version::of_release(value) {
+                if let Some(version) = Version::of_release(&value) {
                     self.flavour.version = version;
                 }
             }
@@ -226,21 +213,18 @@ impl<'s> ListingReader<'s> {
             _ => {}
         }
         if self.attributes.len() < MAX_ATTRIBUTES {
-            self.attributes.push((key.to_owned(), value.to_owned()));
+            self.attributes.push((key, value));
         }
     }
 
     /// Returns the event whose lines are complete.
     fn flush(&mut self, events: &mut Vec<OwnedEvent>) {
         let Some(mut pending) = self.pending.take() else { return };
-        self.counts.skipped += pending.continuations;
+        self.counts.skipped += pending.continuations + pending.blanks.len() as u64;
         let mut parsed = parse(self.flavour, &pending.text);
         if parsed.as_ref().is_ok_and(|parsed| parsed.unread.is_some()) && !pending.rests.is_empty() {
             // What follows did not complete it, so it is not part of it.
-            for (number, text) in std::mem::take(&mut pending.rests) {
-                let line = Line { number, text: &text, terminated: true, too_long: false };
-                self.reject_as(line, Unreadable::NotAnEvent);
-            }
+            self.reject_rests(std::mem::take(&mut pending.rests));
             let own = memchr::memchr(b'\n', &pending.text).unwrap_or(pending.text.len());
             pending.text.truncate(own);
             parsed = parse(self.flavour, &pending.text);
@@ -272,8 +256,18 @@ impl<'s> ListingReader<'s> {
             }
             Err(why) => {
                 self.reject_as(pending.line(), why);
-                for (number, text) in &pending.rests {
-                    let line = Line { number: *number, text, terminated: true, too_long: false };
+                self.reject_rests(pending.rests);
+            }
+        }
+    }
+
+    /// Lines that are no rest of a string after all.
+    fn reject_rests(&mut self, rests: Vec<(usize, Vec<u8>)>) {
+        for (number, text) in rests {
+            match text.trim_ascii() {
+                [] => self.counts.skipped += 1,
+                _ => {
+                    let line = Line { number, text: &text, terminated: true, too_long: false };
                     self.reject_as(line, Unreadable::NotAnEvent);
                 }
             }
@@ -288,6 +282,28 @@ impl<'s> ListingReader<'s> {
         self.counts.rejected += 1;
         self.findings.note(line, Severity::Error, code, || message.to_owned());
     }
+}
+
+/// A line of a header.
+enum Header {
+    /// It says nothing about the trace.
+    Title,
+    /// The name of an attribute, without `TRACE_`, and its value.
+    Attribute(String, String),
+}
+
+/// What a line of a header says, if it is one.
+fn header(text: &[u8]) -> Option<Header> {
+    let text = text.trim_ascii();
+    let known: [&[u8]; 4] = [b"TRACEPRINTER", b"TRACEPARSER", b"event =>", b"\xef\xbb\xbf"];
+    // ` -- KERNEL EVENTS -- `
+    let is_title = text.starts_with(b"-- ") && text.ends_with(b" --");
+    if is_title || known.iter().any(|start| text.starts_with(start)) {
+        return Some(Header::Title);
+    }
+    let attribute = escaped(text.strip_prefix(b"TRACE_")?);
+    let (key, value) = attribute.split_once("::").filter(|(key, _)| !key.is_empty() && !key.contains(' '))?;
+    Some(Header::Attribute(key.to_owned(), value.strip_prefix(' ').unwrap_or(value).to_owned()))
 }
 
 /// Where the next event begins on the line of a kernel call that failed.

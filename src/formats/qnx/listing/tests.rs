@@ -78,6 +78,37 @@ fn strings_with_line_ends_are_put_together() {
     assert!(bytes(&events[1]).starts_with(b"a\nb\0") && events[1].words.len() == 4);
 }
 
+/// `cat a.txt b.txt`: what begins is a listing of its own, even if the last event of the one before is open.
+#[test]
+fn the_header_of_a_second_listing_is_no_part_of_the_last_event() {
+    let header = "\nTRACEPRINTER version 1.02\nTRACEPARSER LIBRARY version 1.02\n -- HEADER FILE INFORMATION -- \n\
+        \x20   TRACE_BIG_ENDIAN:: TRUE\n -- KERNEL EVENTS -- \n\n";
+    let next = "t:0x2 CPU:00 THREAD  :THREADY pid:1 tid:1\n";
+    for (last, bytes, unread) in [
+        ("t:0x1 CPU:00 SYSTEM  :SLOG opcode:1 severity:2 message:one\n\ntwo\n\n", &b"one\n\ntwo"[..], 0),
+        ("t:0x1 CPU:00 THREAD  :THREADY pid:x tid:1\n\n\n", b"", 1),
+    ] {
+        let (mut reader, mut events) = (ListingReader::new("test", None), Vec::new());
+        reader.chunk(format!("{last}{header}{next}").as_bytes(), false, &mut events);
+        reader.finish(&mut events);
+        let words: Vec<u8> = events[0].words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let text = words.iter().rposition(|byte| *byte != 0).map_or(&[][..], |last| &words[..=last]);
+        assert!(text.ends_with(bytes), "{text:?}");
+        assert_eq!(reader.attributes(), [("BIG_ENDIAN".to_owned(), "TRUE".to_owned())]);
+        let (counts, log) = (reader.counts(), reader.into_log());
+        assert_eq!((counts.rows, counts.rejected, counts.lines - counts.skipped), (2, 0, 2), "{last}");
+        assert_eq!((log.count_of("unreadable-arguments"), log.entries().len() as u64), (unread, unread));
+    }
+}
+
+/// Without looking at the event again for each of them, which would take minutes here.
+#[test]
+fn many_blank_lines_behind_a_long_event_are_passed_over() {
+    let long = format!("t:0x1 CPU:00 USREVENT:EVENT:600 STR:\"{}\"\n", "x".repeat(4 * MAX_WORDS - 16));
+    let (events, counts, log) = read(format!("{long}{}", "\n".repeat(300_000)).as_bytes());
+    assert_eq!((events.len(), counts.rejected, counts.skipped, log.is_empty()), (1, 0, 300_000, true));
+}
+
 #[test]
 fn addresses_of_64_bits_are_known_by_their_digits() {
     let event = one("t:0x1 CPU:00 INT_ENTR:0x0000001b (27) IP:0xffffff8060001000");
@@ -109,6 +140,7 @@ fn what_cannot_be_read_is_rejected_with_its_line() {
         ("noise", "not-an-event"),
         ("t:0x1 CPU:00 THREAD", "not-an-event"),
         ("t:0x1 CPU:999 THREAD  :THREADY pid:1 tid:1", "not-an-event"),
+        ("t:0x1 CPU:64 THREAD  :THREADY pid:1 tid:1", "not-an-event"),
         ("t:0x1 CPU:00 NONE    :A", "unknown-class"),
         ("t:0x1 CPU:00 SYSTEM          :", "unknown-event"),
         ("t:0x1 CPU:00 KER_CALL:/ coid:0x1", "unknown-event"),
@@ -165,6 +197,13 @@ fn an_event_with_unknown_arguments_or_name_is_kept_as_text() {
         ("INT_ENTR:0x1 (1) IP:", arguments, 1, &[], "0x1 (1) IP:"),
         ("INT_HANDLER_EXIT:what", arguments, 4, &[], "what"),
         ("CONTROL: BUFFER sequence = 1", arguments, 2, &[], "sequence = 1"),
+        (
+            "CONTROL :BUFFER sequence = 34, num_events = 10, flags = 0x1",
+            arguments,
+            2,
+            &[34, 10],
+            "sequence = 34, num_events = 10, flags = 0x1",
+        ),
         ("USREVENT:EVENT:7, what", arguments, 7, &[], "what"),
         ("USREVENT:EVENT:7 STR:\"open", arguments, 7, &[], "STR:\"open"),
     ] {

@@ -1,6 +1,9 @@
 //! The result of each kind of line of a data export. Not for the detection of columns (see `layouts`).
 
 use super::*;
+use crate::formats::{Input, Output, Rows, Settings, TraceFormat};
+use crate::input::{Chunk, Source};
+use crate::options::OptionValues;
 
 const THESIS: &str = "-0083448136,0.0004372600,\"EE_ORTI_servicetrace\",\"wr-data\",43\n";
 
@@ -201,6 +204,28 @@ fn overlong_lines_are_rejected() {
     let rows = parse_data(&text, true, &thesis_layout(), &settings());
     assert_eq!(findings(&rows.log), [("line-too-long", 2)]);
     assert_eq!(rows.counts.rows, 2);
+}
+
+#[test]
+fn the_rest_of_an_overlong_line_is_no_line() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), THESIS).unwrap();
+    let (name, options) = ("core0_data.csv".to_owned(), OptionValues::default());
+    let (path, core, source) =
+        (name.clone().into(), Some("A".to_owned()), Source::open(file.path()).unwrap());
+    let input = Input { name, path, core, role: None, time_offset: 0, after: None, source };
+    let settings = Settings { scale: TimeScale::Ns, options: &options };
+    let mut reader = Trace32.open(vec![input], &settings).unwrap().remove(0).reader;
+    let mut sink = |_: Rows| Ok(());
+    let mut out = Output::new("core0_data.csv", &mut sink);
+    let begin = [THESIS.as_bytes(), &vec![b'7'; crate::input::MAX_LINE]].concat();
+    let middle = b"7,7".to_vec();
+    let end = format!("{THESIS}{THESIS}").into_bytes();
+    for (n, bytes) in [begin, middle, end].iter().enumerate() {
+        reader.chunk(&Chunk::of(bytes, n as u64, n == 2).unwrap(), &mut out).unwrap();
+    }
+    assert_eq!(account(out.counts), [3, 2, 0, 1, 0], "the first line of the last chunk is a rest");
+    assert_eq!(findings(&out.log), [("line-too-long", 2)]);
 }
 
 #[test]

@@ -7,6 +7,8 @@ const RUNNING: Code = Code::thread(state::RUNNING);
 const READY: Code = Code::thread(state::READY);
 /// Shortly before the lower 32 bits overflow.
 const LATE: u64 = 0x0005_ffff_fff0;
+/// Shortly after they have.
+const SILENT: u64 = 0x0005_0000_1000;
 
 pub(super) fn all() -> Vec<Case> {
     vec![
@@ -17,6 +19,7 @@ pub(super) fn all() -> Vec<Case> {
         before_the_first_time(),
         no_time_at_all(),
         no_time_for_one_cpu(),
+        a_long_silence(),
         a_long_pause(),
         a_buffer_after_a_long_pause(),
         a_late_part_after_many_events(),
@@ -117,6 +120,19 @@ fn no_time_for_one_cpu() -> Case {
     case.event(1, START + 9, READY, &[1, 2]);
     case.event(0, START + 12, READY, &[1, 1]);
     case.event(1, START + 15, RUNNING, &[1, 2]);
+    case.done()
+}
+
+/// The lower bits do not overflow, so the kernel writes no time; only the rest of an event is late.
+fn a_long_silence() -> Case {
+    let mut case = Builder::standard("a silence of almost 32 bits");
+    case.open_buffer(0, SILENT, 1);
+    case.event(0, SILENT, RUNNING, &[1, 1]);
+    case.event(0, SILENT + 0xe000_0000, READY, &[1, 1]);
+    let open = case.begin(0, SILENT + 0xe000_0010, Code::call(call::MSG_SEND), &[1, 2, 3, 4]);
+    case.event(0, SILENT + 0xe000_0020, Code::INTERRUPT_ENTRY, &[27, 0x1000]);
+    case.end(open);
+    case.event(0, SILENT + 0xe000_0030, RUNNING, &[1, 1]);
     case.done()
 }
 
