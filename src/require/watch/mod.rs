@@ -176,12 +176,12 @@ impl Wanted {
             && self.source.as_deref().is_none_or(|wanted| wanted == source)
             && self.note.as_deref().is_none_or(|wanted| note == Some(wanted))
     }
+}
 
-    /// It moves a process or runnable that is on a core. Who activates may be on any core.
-    fn is_on_core(&self) -> bool {
-        let moves = |action| process_transition(action).or(runnable_transition(action)).is_some();
-        self.meaning.is_some_and(|action| action != Action::Activate && moves(action))
-    }
+/// An event with the action moves a process or runnable that is on a core. Who activates may be on any core.
+pub(super) fn is_on_core(action: Option<Action>) -> bool {
+    let moves = |action| process_transition(action).or(runnable_transition(action)).is_some();
+    action.is_some_and(|action| action != Action::Activate && moves(action))
 }
 
 impl Watched {
@@ -259,7 +259,7 @@ impl Watch {
         for entity in &self.of {
             let home = self.cores.of(&entity.name);
             for event in &entity.events {
-                let cores = if event.is_on_core() { home.clone() } else { self.cores.all() };
+                let cores = if is_on_core(event.meaning) { home.clone() } else { self.cores.all() };
                 places.push((event.symbol, cores));
             }
         }
