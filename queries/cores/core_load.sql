@@ -1,8 +1,8 @@
 -- Load in windows of time: one row per window and core, and one per window, core and process that occupied it.
 --
--- Windows begin at multiples of the step. Windows that are not entirely within the recording are left out, and so are those
--- of a core that lie in one of its gaps, of which nothing is known. A step smaller than the window makes sliding windows. Idle
--- tasks do not occupy a core.
+-- Windows begin at multiples of the step. Windows that are not entirely within the recording are left out. A step smaller than
+-- the window makes sliding windows. Idle tasks do not occupy a core. What ran in a gap of the core is not known: the load is that
+-- of the time that is seen, and `hidden` says how much of the window is not.
 -- param: window duration Length of a window.
 -- param: step duration Distance between the begins of two windows.
 -- column: recording text Recording.
@@ -11,8 +11,9 @@
 -- column: type text T (task) or I (ISR); NULL in the row of the whole core.
 -- column: begin_at time Begin of the window.
 -- column: end_at time End of the window, not part of it.
--- column: occupied duration Time in the window in which the core was occupied: a process was RUNNING or POLLING.
--- column: load percent Share of the window.
+-- column: occupied duration Time in the window in which the core was seen to be occupied: a process was RUNNING or POLLING.
+-- column: load percent Share of the time that is seen, which is the window without its hidden part; NULL if nothing is seen.
+-- column: hidden duration Time in the window in gaps of the core. The share of the whole window is between `occupied` and `occupied + hidden`.
 WITH
     stretch AS (
         SELECT
@@ -40,15 +41,21 @@ WITH
             FROM known
         ) AS whole
     ),
-    -- Windows in a gap of the core.
+    unseen AS (
+        SELECT k.recording, k.core, g.begin_at, g.end_at
+        FROM gap AS g
+        JOIN known AS k ON g.recording = k.recording AND (g.core IS NULL OR g.core = k.core)
+    ),
+    -- Gaps of a core can overlap, and adjoin.
     hidden AS (
-        SELECT DISTINCT recording, core, window_at
+        SELECT
+            recording, core, window_at,
+            sum(greatest(least(end_at, window_at + $window) - greatest(begin_at, window_at), 0)) AS hidden
         FROM (
-            SELECT k.recording, k.core, g.begin_at, g.end_at, unnest(windows(g.begin_at, g.end_at, $window, $step)) AS window_at
-            FROM gap AS g
-            JOIN known AS k ON g.recording = k.recording AND (g.core IS NULL OR g.core = k.core)
+            SELECT recording, core, begin_at, end_at, unnest(windows(begin_at, end_at, $window, $step)) AS window_at
+            FROM interval_merge(unseen, recording, core)
         ) AS touched
-        WHERE window_at >= begin_at AND window_at + $window <= end_at
+        GROUP BY recording, core, window_at
     ),
     clipped AS (
         SELECT
@@ -66,16 +73,23 @@ WITH
         SELECT recording, core, NULL, NULL, window_at, sum(occupied) AS occupied
         FROM clipped
         GROUP BY recording, core, window_at
+    ),
+    judged AS (
+        SELECT
+            s.recording, s.core, s.process, s.type, s.window_at, s.occupied,
+            -- A core that is first seen within a gap of all cores is seen there.
+            least(coalesce(h.hidden, 0), greatest($window - s.occupied, 0)) AS hidden
+        FROM summed AS s
+        LEFT JOIN hidden AS h ON s.recording = h.recording AND s.core = h.core AND s.window_at = h.window_at
     )
 SELECT
-    s.recording,
-    s.core,
-    s.process,
-    s.type,
-    s.window_at AS begin_at,
-    s.window_at + $window AS end_at,
-    s.occupied,
-    100.0 * CAST(s.occupied AS DOUBLE) / CAST($window AS DOUBLE) AS load
-FROM summed AS s
-LEFT JOIN hidden AS h ON s.recording = h.recording AND s.core = h.core AND s.window_at = h.window_at
-WHERE h.core IS NULL
+    recording,
+    core,
+    process,
+    type,
+    window_at AS begin_at,
+    window_at + $window AS end_at,
+    occupied,
+    100.0 * CAST(occupied AS DOUBLE) / CAST(nullif($window - hidden, 0) AS DOUBLE) AS load,
+    hidden
+FROM judged

@@ -1,7 +1,7 @@
 -- Share of the time that a core is occupied: one row per core (type C), and one per core and process.
 --
 -- A process occupies its core while it is RUNNING or POLLING. Idle tasks do not. The time is that of the window, or of the
--- recording.
+-- recording, without the gaps of the core.
 -- unit: percent
 -- fold: share
 -- group: core

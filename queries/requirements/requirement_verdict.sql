@@ -17,13 +17,13 @@
 -- column: at time When the worst case began; NULL for a statistic that belongs to no instant.
 -- column: samples integer How many samples there are.
 -- column: beyond integer How many of them are beyond the bound; NULL for a statistic that belongs to no sample.
--- column: incomplete integer Instances and events that give no sample, because the trace cuts them off.
+-- column: incomplete integer Instances, events and windows that give no sample, because the trace cuts them off, and what is seen of them does not violate the bound.
 -- column: kept integer Of a template over events and states: obligations that are kept; NULL for other requirements, as in the next ones.
 -- column: open integer Obligations that are not decided at the end of the recording.
 -- column: unknown integer Obligations that are never decided, as a gap or an edge hides something.
 -- column: missing integer How many of the open and unknown ones the records alone do not keep.
 -- column: blind integer Stretches in which something may be hidden that violates it.
--- column: note text Why there are no samples, if that is known.
+-- column: note text Why there are no samples, if that is known, or what is not decided.
 SELECT
     recording, requirement, entity, verdict, metric, statistic, unit, worst, side, bound, margin, at,
     samples, beyond, incomplete, kept, open, unknown, missing, blind, note

@@ -44,7 +44,7 @@ impl Cell {
                 Err(_) => samples.push_fraction(sum as f64, first),
             },
             (Self::Share(ticks), Some(part)) => {
-                let available = span.available(recording, core, part);
+                let available = span.available(recording, core, part, ticks);
                 if available > 0 {
                     samples.push_fraction(100.0 * ticks as f64 / available as f64, Some(part.0));
                 }

@@ -12,7 +12,7 @@ use super::histogram::Bin;
 use super::known::{check_entity, is_of};
 use super::samples::{Collector, Key};
 use super::segments::Segments;
-use super::span::{CoreGap, Span};
+use super::span::{Span, Unseen};
 use super::statistics::{Samples, Statistics};
 use super::summary::{Histogram, Line, Shape, summary};
 use crate::engine::{AssumedOrder, Param, ResultStream, Session, is_out_of_order};
@@ -308,28 +308,19 @@ fn span(session: &Session, metric: &Metric, filter: &MetricFilter) -> Result<Spa
     let recordings =
         recordings.iter().filter_map(|r| Some((r.name.clone(), r.begin_at.zip(r.end_at)?))).collect();
     let (from, to) = (filter.from.unwrap_or(i64::MIN), filter.to.unwrap_or(i64::MAX));
-    let mut between: HashMap<String, Vec<(i64, i64)>> = HashMap::new();
-    let mut gaps: HashMap<String, Vec<CoreGap>> = HashMap::new();
+    let mut unseen: HashMap<String, Unseen> = HashMap::new();
     if metric.fold == Some(Fold::Share) {
-        let sql = "SELECT recording, core, reason, begin_at, end_at FROM gap";
-        for batch in session.sql(sql, &[])? {
+        for batch in session.sql("SELECT recording, core, begin_at, end_at FROM gap", &[])? {
             let batch = batch?;
-            let ([recordings, cores, reasons], [begins, ends]): ([Texts; 3], [Integers; 2]) =
-                columns(&batch)?;
+            let ([recordings, cores], [begins, ends]): ([Texts; 2], [Integers; 2]) = columns(&batch)?;
             for row in 0..batch.num_rows() {
-                let (recording, gap) =
-                    (recordings.value(row).to_owned(), (begins.value(row), ends.value(row)));
-                match reasons.value(row) {
-                    "clock_set_back" => between.entry(recording).or_default().push(gap),
-                    _ => {
-                        let core = cores.get(row).map(str::to_owned);
-                        gaps.entry(recording).or_default().push((core, gap));
-                    }
-                }
+                let of = unseen.entry(recordings.value(row).to_owned()).or_default();
+                of.add(cores.get(row), (begins.value(row), ends.value(row)));
             }
         }
     }
-    Ok(Span { from, to, windows: filter.windows, recordings, between, gaps })
+    unseen.values_mut().for_each(Unseen::finish);
+    Ok(Span { from, to, windows: filter.windows, recordings, unseen })
 }
 
 fn collect(

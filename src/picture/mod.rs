@@ -120,6 +120,9 @@ pub struct Row {
     /// The cores it is of, by which gaps concern it: of a row of gaps, those that were not recorded. Empty:
     /// all, or not known.
     pub cores: Vec<Name>,
+    /// Of its instances, those that the recording does not show as a whole, as its begin, its end or a gap
+    /// cuts them off: numbers, and in a row of runnables the name. Sorted.
+    pub cut: Vec<(Option<Name>, i64)>,
 }
 
 impl Row {
@@ -135,6 +138,7 @@ impl Row {
             marks: Vec::new(),
             curve: None,
             cores: Vec::new(),
+            cut: Vec::new(),
         }
     }
 

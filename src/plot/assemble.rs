@@ -8,7 +8,9 @@ use super::links::Idle;
 use super::natural::natural;
 use super::show::{Rows, Show};
 use super::states::States;
-use super::{Context, grasp, in_words, instances, links, objects, path, rare, runnables, signals, states};
+use super::{
+    Context, cut, grasp, in_words, instances, links, objects, path, rare, runnables, signals, states,
+};
 use crate::error::Result;
 use crate::names::Interner;
 use crate::picture::{Explanations, Highlight, Mark, Marks, Name, Picture, Row, RowKind, Run, Runs, spread};
@@ -100,6 +102,7 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     let of_all = named.is_none() && entities.is_empty();
     rows.extend(grasp_marks.others.filter(|_| of_all).map(grasp::messages));
     cap(&mut rows, &mut notes);
+    cut::mark(context, &mut rows, &names)?;
 
     let (links, more) = links::preemptions(&rows, &idle, &names);
     if more {

@@ -1,7 +1,9 @@
-//! Metrics of a recording → a [`Chart`]: histograms, samples over time, loads of cores. Not for timelines.
+//! Metrics of a recording → a [`Chart`]: histograms, samples over time, loads of cores. Not for timelines,
+//! and not how loads are read (see `loads`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::loads::loads;
 use super::natural::natural;
 use super::several::{Align, Aligned, Part, aligned};
 use crate::btf::EntityType;
@@ -9,7 +11,7 @@ use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
 use crate::library::Unit;
 use crate::metrics::{self, Histogram, MetricFilter, why_absent};
-use crate::picture::{Bar, Chart, Column, Content, Grid, Measure, Panel, exact};
+use crate::picture::{Bar, Chart, Column, Content, Grid, Measure, Panel};
 use crate::schema::result::{self, Fractions, Integers, Texts};
 use crate::selection::kinds::Kinds;
 use crate::selection::{Selection, pattern};
@@ -198,7 +200,7 @@ pub(super) fn chart(
     })
 }
 
-fn chosen(selection: &Selection, name: &str) -> bool {
+pub(super) fn chosen(selection: &Selection, name: &str) -> bool {
     selection.has_entity(name)
 }
 
@@ -323,123 +325,4 @@ fn distributions(
         }));
     }
     Ok(panels)
-}
-
-fn loads(
-    session: &Session,
-    recording: &str,
-    request: &ChartRequest,
-    (from, to): (i64, i64),
-    span: (i64, i64),
-) -> Result<Vec<(String, Panel)>> {
-    let window = request.window.unwrap_or_else(|| rounded(to.saturating_sub(from) / 100)).max(1);
-    let params = [
-        ("recording", Param::from(recording)),
-        ("from", Param::from(from)),
-        ("to", Param::from(to)),
-        ("window", Param::from(window)),
-        ("step", Param::from(window)),
-    ];
-    let sql = "SELECT core, begin_at, end_at, load FROM core_load
-        WHERE recording = $recording AND process IS NULL AND begin_at >= $from AND end_at <= $to
-        ORDER BY core, begin_at";
-    let mut all: BTreeMap<String, Vec<(i64, i64, f64)>> = BTreeMap::new();
-    for batch in session.sql(sql, &params)? {
-        let batch = batch?;
-        let (core, begin, end, load): (Texts, Integers, Integers, Fractions) = result::columns(&batch)?;
-        for row in 0..batch.num_rows() {
-            let core = core.value(row);
-            if chosen(&request.selection, core) {
-                all.entry(core.to_owned()).or_default().push((
-                    begin.value(row),
-                    end.value(row),
-                    load.value(row),
-                ));
-            }
-        }
-    }
-    // Windows begin at multiples of their length: what is left at the edges is a window of its own.
-    let (first, last) = (from.max(span.0), to.min(span.1));
-    let steps = || all.values().flatten();
-    let whole = steps().map(|s| s.0).min().zip(steps().map(|s| s.1).max()).unwrap_or((last, last));
-    for (begin, end) in [(first, whole.0), (whole.1, last)] {
-        if begin >= end {
-            continue;
-        }
-        let mut loads = edge(session, recording, (begin, end))?;
-        loads.retain(|core, _| chosen(&request.selection, core));
-        // What occupies a core nowhere in the span has no line there.
-        for core in all.keys() {
-            loads.entry(core.clone()).or_insert(0.0);
-        }
-        for (core, load) in loads {
-            all.entry(core).or_default().push((begin, end, load));
-        }
-    }
-    all.values_mut().for_each(|steps| steps.sort_unstable_by_key(|step| step.0));
-    let scale = session.database().time_scale();
-    let mut all: Vec<_> = all.into_iter().collect();
-    all.sort_by(|a, b| natural(&a.0, &b.0));
-    let panel = |(core, steps): (String, Vec<(i64, i64, f64)>)| {
-        let peak = steps
-            .iter()
-            .fold((from, f64::NEG_INFINITY), |peak, s| if s.2 > peak.1 { (s.0, s.2) } else { peak });
-        let length = |s: &(i64, i64, f64)| s.1.saturating_sub(s.0) as f64;
-        let mean = steps.iter().map(|s| s.2 * length(s)).sum::<f64>()
-            / steps.iter().map(length).sum::<f64>().max(1.0);
-        let tenth = |load: f64| (load * 10.0).round() / 10.0;
-        let panel = Panel {
-            title: format!("load of {core}"),
-            summary: format!(
-                "windows of {}, mean {} %, peak {} % at {}",
-                exact(window, scale),
-                tenth(mean),
-                tenth(peak.1),
-                exact(peak.0, scale)
-            ),
-            measure: Measure::Percent,
-            content: Content::Steps { from, to, steps },
-        };
-        (core, panel)
-    };
-    Ok(all.into_iter().map(panel).collect())
-}
-
-/// The loads of cores in a span that is no window of `core_load`.
-fn edge(session: &Session, recording: &str, (begin, end): (i64, i64)) -> Result<BTreeMap<String, f64>> {
-    let filter = MetricFilter {
-        recording: Some(recording.to_owned()),
-        from: Some(begin),
-        to: Some(end),
-        ..MetricFilter::default()
-    };
-    let summary = metrics::summaries(session, &["CPULoad".to_owned()], &filter)?;
-    let [entity, kind]: [Texts; 2] = [result::column(&summary, "entity")?, result::column(&summary, "type")?];
-    let load: Fractions = result::column(&summary, "avg")?;
-    let cores = (0..summary.num_rows()).filter(|row| kind.get(*row) == Some("C"));
-    Ok(cores.map(|row| (entity.value(row).to_owned(), load.value(row))).collect())
-}
-
-/// The greatest 1, 2 or 5 times a power of ten that is not greater than `length`.
-fn rounded(length: i64) -> i64 {
-    let mut power = 1i64;
-    while length / power >= 10 {
-        power *= 10;
-    }
-    match length / power {
-        5.. => 5 * power,
-        2.. => 2 * power,
-        _ => power,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::rounded;
-
-    #[test]
-    fn windows_are_round() {
-        assert_eq!([0, 1, 4, 5, 19, 99, 100, 234].map(rounded), [1, 1, 2, 5, 10, 50, 100, 200]);
-        assert_eq!(rounded(i64::MAX), 5_000_000_000_000_000_000);
-    }
 }

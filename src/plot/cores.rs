@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::Context;
-use super::objects::{each_row, united};
+use super::objects::each_row;
 use super::states::States;
 use crate::btf::EntityType;
 use crate::error::Result;
@@ -14,6 +14,7 @@ use crate::names::Interner;
 use crate::picture::{Row, RowKind};
 use crate::schema::result::{Integers, Texts};
 use crate::schema::tables;
+use crate::time::united;
 
 /// Where entities belong, as far as tables say it. Nothing is read for a recording without gaps.
 #[derive(Debug, Default)]

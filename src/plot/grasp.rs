@@ -117,6 +117,8 @@ fn buffers(context: &Context<'_>) -> Result<BTreeMap<String, Parts>> {
             buffer.marks.add(at, MarkKind::Violation, None);
         }
     })?;
+    // Behind the end of the recording, nothing is known.
+    all.values_mut().for_each(|buffer| buffer.values.forget(context.span.1.saturating_add(1)));
     Ok(all)
 }
 

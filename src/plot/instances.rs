@@ -1,20 +1,22 @@
-//! `process_instance` → marks of activations and deadlines in the rows of tasks and ISRs. Not for states.
+//! `process_instance` → marks of activations and deadlines in the rows of tasks and ISRs. Not for states, and
+//! not which instances are not known as a whole (see `cut`).
 
 use std::collections::BTreeMap;
 
 use arrow::array::RecordBatch;
 
-use super::Context;
+use super::{Context, cut};
 use crate::btf::EntityType;
 use crate::error::Result;
 use crate::names::Interner;
 use crate::picture::{MarkKind, Marks, exact, join_each};
 use crate::schema::{columns::process_instance, tables, view};
 use crate::store::{Scan, Within};
+use crate::time::TimeScale;
 
 view! {
     /// The columns of an instance that are read.
-    struct Instances of process_instance { process, r#type, instance, activate_at, terminate_at }
+    struct Instances of process_instance { process, r#type, instance, activate_at, terminate_at, complete }
 }
 
 /// Instances that missed their deadline, the first of each row and column: the deadline, and a text about it.
@@ -65,16 +67,12 @@ pub(super) fn read(
             let Some(deadline) = deadlines.get(process).copied().flatten() else { continue };
             let by = at.saturating_add(deadline);
             marks.add(by, MarkKind::Deadline, None);
-            let end = rows.terminate_at.get(row);
-            // An instance that has not ended is late if the recording ends after its deadline.
-            if end.unwrap_or(last) > by && grid.shows(by, by) {
-                let instance = rows.instance.get(row).map(|n| format!(" #{n}")).unwrap_or_default();
+            // Of others, it is not certain that what is seen of them is all.
+            let Some(end) = rows.terminate_at.get(row).filter(|_| rows.complete.value(row)) else { continue };
+            if end > by && grid.shows(by, by) {
                 let name = processes.get(process).map(String::as_str).unwrap_or_default();
-                let words = match end {
-                    Some(end) => format!("{name}{instance}: deadline missed by {}", exact(end - by, scale)),
-                    None => format!("{name}{instance}: deadline missed"),
-                };
                 marks.add(by, MarkKind::Violation, None);
+                let words = missed(name, rows.instance.get(row), Some(end - by), scale);
                 keep(&mut worker.late, (slot, grid.place(by)), (by, words));
             }
         }
@@ -86,6 +84,19 @@ pub(super) fn read(
         worker.late.into_iter().for_each(|(place, words)| keep(&mut late, place, words));
         join_each(&mut all, worker.marks, Marks::join);
     }
+    let is_any = deadlines.iter().any(Option::is_some);
+    for open in if is_any { cut::open(context)? } else { Vec::new() } {
+        let Ok(process) = processes.binary_search(&open.process) else { continue };
+        let Some(deadline) = deadlines.get(process).copied().flatten() else { continue };
+        let (slot, by) = (2 * process + usize::from(open.is_isr), open.activate_at.saturating_add(deadline));
+        if open.known_until(last) <= by || !grid.shows(by, by) {
+            continue;
+        }
+        let Some(Some(marks)) = all.get_mut(slot) else { continue };
+        marks.add(by, MarkKind::Violation, None);
+        let words = missed(&open.process, open.instance, open.terminate_at.map(|end| end - by), scale);
+        keep(&mut late, (slot, grid.place(by)), (by, words));
+    }
     for ((slot, _), (at, words)) in late {
         let number = names.intern(&words);
         if let Some(Some(marks)) = all.get_mut(slot) {
@@ -94,6 +105,13 @@ pub(super) fn read(
     }
     let activations = all.iter().flatten().map(Marks::count).sum();
     Ok((all, activations))
+}
+
+/// That an instance missed its deadline, and by how much if it has ended.
+fn missed(process: &str, instance: Option<i64>, by: Option<i64>, scale: TimeScale) -> String {
+    let instance = instance.map(|n| format!(" #{n}")).unwrap_or_default();
+    let by = by.map(|by| format!(" by {}", exact(by, scale))).unwrap_or_default();
+    format!("{process}{instance}: deadline missed{by}")
 }
 
 fn keep(late: &mut Late, place: (usize, i64), words: (i64, String)) {

@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
-use super::objects::united;
 use super::states::States;
 use crate::names::Interner;
 use crate::picture::{Link, LinkKind, Row, RowKind, Runs, State};
+use crate::time::united;
 
 /// Maximum number of lines: more would hide the picture.
 const MAX_LINES: usize = 600;

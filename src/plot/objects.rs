@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::names::Interner;
 use crate::picture::{Grid, MarkKind, Marks, Row, RowKind, Runs, Span, State, spread};
 use crate::schema::result::{self, Integers, ResultColumns, Texts};
+use crate::time::united;
 
 struct Parts {
     held: Runs,
@@ -233,27 +234,5 @@ impl Parts {
         runs.sort_by_key(|run| (run.begin, run.track));
         let tracks = (held_tracks + wanted_tracks).max(1);
         Row { tracks, runs, marks: self.marks.finish(), ..Row::new(kind, name) }
-    }
-}
-
-/// Sorts intervals and joins those that touch.
-pub(super) fn united(times: &mut Vec<(i64, i64)>) {
-    times.sort_unstable();
-    times.dedup_by(|next, last| {
-        let touches = next.0 <= last.1;
-        if touches {
-            last.1 = last.1.max(next.1);
-        }
-        touches
-    });
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn times_that_touch_are_one() {
-        let mut times = vec![(5, 9), (0, 2), (2, 3), (6, 7), (20, 30)];
-        super::united(&mut times);
-        assert_eq!(times, [(0, 3), (5, 9), (20, 30)]);
     }
 }

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::names::Interner;
 use crate::picture::{Explanations, Grid, Link, Picture, Row, RowKind, Run, State};
 use crate::selection::Selection;
+use crate::time::format_duration;
 use crate::words::words;
 
 words! {
@@ -127,11 +128,21 @@ pub(super) fn aligned(
     if from >= to {
         return Err(Error::usage("the window is empty, or no recording reaches into it"));
     }
+    let on_axis = |part: &Part| [part.span.0, part.span.1].map(|at| at.saturating_sub(part.zero));
+    let scale = session.database().time_scale();
+    if !parts.iter().map(on_axis).any(|[first, last]| from <= last && first < to) {
+        let shown = |at| format_duration(at, scale);
+        let lasts = parts.iter().map(|part| {
+            let [first, last] = on_axis(part);
+            format!("recording '{}' lasts from {} to {}", part.recording, shown(first), shown(last))
+        });
+        return Err(Error::usage("the window lies outside of all recordings")
+            .hint(lasts.collect::<Vec<_>>().join("; ")));
+    }
     let aligned = match align {
         Align::Begin => "each from its begin",
         Align::Time => "on one clock",
     };
-    let scale = session.database().time_scale();
     let words = format!("{aligned}: {}", in_words((from, to), (from, end.saturating_sub(1)), scale));
     Ok(Aligned { from, to, parts, words })
 }
@@ -167,6 +178,7 @@ fn append(all: &mut Picture, part: Picture, recording: &str, names: &mut Interne
         row.parent = Some(row.parent.map_or(below - 1, |parent| below + parent));
         row.runs.iter_mut().for_each(|run| run.name = run.name.map(id));
         row.marks.iter_mut().for_each(|mark| mark.name = mark.name.map(id));
+        row.cut.iter_mut().for_each(|(name, _)| *name = name.map(id));
         all.rows.push(row);
     }
     let link = |l: Link| Link { from_row: below + l.from_row, to_row: below + l.to_row, ..l };

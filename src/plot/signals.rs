@@ -28,8 +28,9 @@ struct Signal {
     blind_until: i64,
 }
 
-/// After a gap in which a core can have written a signal, its value is not known up to the next write. Cores
-/// share memory: those of its control unit can, or all if that is not known.
+/// After a gap in which a core can have written a signal, its value is not known up to the next write, nor is
+/// it after a write without a value, and behind the end of the recording. Cores share memory: those of its
+/// control unit can, or all if that is not known.
 pub(super) fn read(context: &Context<'_>, homes: &Homes, names: &mut Interner) -> Result<Vec<Row>> {
     let grid = context.grid;
     let unseen = Unseen::read(context)?;
@@ -72,10 +73,11 @@ pub(super) fn read(context: &Context<'_>, homes: &Homes, names: &mut Interner) -
         match note.map(number) {
             Some(Some(value)) => signal.write(at, value),
             Some(None) => signal.words = true,
-            None => {}
+            None => signal.forget(at),
         }
     })?;
-    Ok(all.into_iter().map(|(name, signal)| signal.row(&name)).collect())
+    let end = context.span.1.saturating_add(1);
+    Ok(all.into_iter().map(|(name, signal)| signal.row(&name, end)).collect())
 }
 
 impl Signal {
@@ -87,6 +89,12 @@ impl Signal {
         }
     }
 
+    /// A value is written that the trace does not have.
+    fn forget(&mut self, at: i64) {
+        self.pass(at);
+        self.values.forget(at);
+    }
+
     /// Forgets the value where a gap begins before an instant.
     fn pass(&mut self, at: i64) {
         while let Some((begin, end)) = self.unseen.get(self.passed).copied().filter(|gap| gap.0 < at) {
@@ -96,8 +104,10 @@ impl Signal {
         }
     }
 
-    fn row(mut self, name: &str) -> Row {
+    /// `end`: that of the recording, behind which no value is known.
+    fn row(mut self, name: &str, end: i64) -> Row {
         self.pass(i64::MAX);
+        self.values.forget(end);
         let curve = if self.words { None } else { self.values.finish(None, "") };
         Row { marks: self.marks.finish(), curve, ..Row::new(RowKind::Signal, name) }
     }

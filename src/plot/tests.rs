@@ -85,6 +85,7 @@ fn marks_and_lines_are_where_things_happen() {
     let late: Vec<_> = task.marks.iter().filter(|m| m.kind == MarkKind::Violation).collect();
     assert_eq!(late.iter().map(|m| m.at).collect::<Vec<_>>(), [45, 255]);
     assert_eq!(text(late[0]).as_deref(), Some("T_1 #0: deadline missed by 5 ns"));
+    assert_eq!(text(late[1]).as_deref(), Some("T_1 #2: deadline missed by 5 ns"));
     let links: Vec<_> = picture.links.iter().map(|l| (l.from_row, l.from_at, l.to_row)).collect();
     assert_eq!(links, [(3, 20, 2)]);
     let signal = row(&picture, "signal:SIG_1");
@@ -93,6 +94,29 @@ fn marks_and_lines_are_where_things_happen() {
         (vec![40], true),
         "1,5 is no number"
     );
+}
+
+/// Instance 3 of T_1 is activated at 300 on Core_1 and never ends; the recording ends at 320.
+#[test]
+fn who_may_have_ended_in_a_gap_has_missed_no_deadline() {
+    let late = |gaps: &[(Option<&str>, i64, i64)]| {
+        let (dir, _) = fixture::engine(&["r"]);
+        let mut tx = fixture::begin(&dir.path().join("db"));
+        for (core, begin, end) in gaps {
+            fixture::put(&mut tx, tables::GAP, "r", None, &fixture::gap(*core, *begin, *end));
+        }
+        tx.commit().unwrap();
+        let request = Request { deadlines: vec![("T_1".into(), 12)], ..request() };
+        let picture = plot(&fixture::open(dir.path()), &request).unwrap();
+        let task = row(&picture, "task:T_1");
+        assert_eq!(task.cut, [(None, 3)], "a page says which instance is not known as a whole");
+        assert_eq!(row(&picture, "runnable:T_1").cut.iter().map(|cut| cut.1).collect::<Vec<_>>(), [1]);
+        marks(task, MarkKind::Violation).contains(&312)
+    };
+    assert!(late(&[]));
+    assert!(late(&[(Some("Core_2"), 305, 320)]) && late(&[(Some("Core_1"), 313, 320)]));
+    assert!(!late(&[(Some("Core_1"), 311, 320)]) && !late(&[(None, 312, 320)]));
+    assert!(!late(&[(Some("Core_1"), 290, 301)]), "whether it was activated then is all that is known");
 }
 
 #[test]
@@ -367,6 +391,71 @@ fn a_signal_is_not_known_after_a_gap() {
     let within = made.drawn((150, 300), Request { columns: 10, ..request() });
     assert_eq!(values(&within, "S"), of(&[(250, "3")]));
     assert_eq!(values(&within, "of_y"), of(&[(10, "1")]));
+}
+
+#[test]
+fn a_signal_is_not_known_after_a_write_without_a_value_and_behind_the_end() {
+    let made = Made {
+        writes: &[(10, "S", "1"), (300, "S", ""), (400, "S", "2"), (10, "R", "7"), (20, "R", "")],
+        ..Made::default()
+    };
+    let values = |window, signal: &str| {
+        let picture = made.drawn(window, exactly());
+        let curve = &row(&picture, &format!("signal:{signal}")).curve;
+        let points = curve.iter().flat_map(|curve| &curve.points);
+        points.map(|p| format!("{} {}", p.at, p.value)).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(values((0, 1001), "S"), "10 1, 300 NaN, 400 2");
+    assert_eq!(values((0, 3000), "S"), "10 1, 300 NaN, 400 2, 1001 NaN");
+    assert_eq!(values((200, 350), "S"), "10 1, 300 NaN");
+    // What was written last before the window has no value.
+    assert_eq!(values((0, 1001), "R"), "10 7, 20 NaN");
+    let later = made.drawn((350, 1001), exactly());
+    assert!(later.rows.iter().all(|row| row.label != "R"));
+}
+
+#[test]
+fn a_window_outside_of_all_recordings_is_an_error() {
+    let (_dir, session) = fixture::engine(&["q", "r"]);
+    let names = ["q".to_owned(), "r".to_owned()];
+    let of = |from, to, align| {
+        let mut request = request();
+        (request.selection.from, request.selection.to) = (Some(from), Some(to));
+        plot_several(&session, &request, &names, align)
+    };
+    for align in [Align::Begin, Align::Time] {
+        assert!(of(300, 900, align).is_ok() && of(-100, 1, align).is_ok());
+        for (from, to) in [(321, 900), (-100, 0)] {
+            let error = of(from, to, align).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Usage);
+            let lasts = "recording 'q' lasts from 0 ns to 320 ns; recording 'r' lasts from 0 ns to 320 ns";
+            assert_eq!(error.hints(), [lasts], "{from} {to}");
+        }
+    }
+}
+
+/// Windows of 100: of the first, a gap hides 50; of the second, all; of the edge behind them, half.
+#[test]
+fn loads_are_drawn_where_something_is_seen() {
+    let (dir, _) = fixture::engine(&["r"]);
+    let mut tx = fixture::begin(&dir.path().join("db"));
+    for (from, to) in [(50, 110), (110, 200), (300, 310)] {
+        fixture::put(&mut tx, tables::GAP, "r", None, &fixture::gap(Some("Core_1"), from, to));
+    }
+    tx.commit().unwrap();
+    let request = ChartRequest {
+        selection: Selection::default(),
+        form: Form::Load,
+        metrics: Vec::new(),
+        window: Some(100),
+        title: None,
+    };
+    let made = chart(&fixture::open(dir.path()), &request, &mut BTreeSet::new()).unwrap();
+    let crate::picture::Content::Steps { steps, .. } = &made.panels[0].content else { panic!("no steps") };
+    // In the second window, 20 ticks were seen in spite of the gap.
+    assert_eq!(steps, &[(0, 100, 80.0), (100, 200, 100.0), (200, 300, 10.0), (300, 320, 100.0)]);
+    let summary = &made.panels[0].summary;
+    assert!(summary.contains("mean 44.4 %, peak 100 % at 100 ns"), "{summary}");
 }
 
 #[test]

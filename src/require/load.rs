@@ -10,11 +10,18 @@ use crate::engine::{Param, Session};
 use crate::error::Result;
 use crate::time::TimeScale;
 
-const SQL: &str = "SELECT p.recording, p.core, p.load, p.begin_at, w.windows, w.beyond FROM core_peak AS p \
-                   JOIN (SELECT recording, core, count(*) AS windows, count(*) FILTER (WHERE load > $upper) AS beyond \
-                   FROM core_load WHERE process IS NULL GROUP BY recording, core) AS w \
-                   ON p.recording = w.recording AND p.core = w.core \
-                   WHERE ($core IS NULL OR p.core = $core) ORDER BY p.recording, p.core";
+/// A window that gaps of its core hide in part has a load between that of what is seen and that of which the
+/// hidden part is occupied, too. It is decided if both are on the same side of the bound; then the one that
+/// is next to the bound is what is certain.
+const SQL: &str = "WITH load AS (SELECT recording, core, begin_at, 100.0 * CAST(occupied AS DOUBLE) / $window AS low, \
+                   100.0 * CAST(occupied + hidden AS DOUBLE) / $window AS high \
+                   FROM core_load WHERE process IS NULL AND ($core IS NULL OR core = $core)), \
+                   judged AS (SELECT recording, core, begin_at, \
+                   CASE WHEN low > $upper THEN low WHEN high <= $upper THEN high END AS load FROM load) \
+                   SELECT recording, core, max(load) AS load, count(load) AS windows, count(*) - count(load) AS hidden, \
+                   count(*) FILTER (WHERE load > $upper) AS beyond, \
+                   first_value(CASE WHEN load IS NOT NULL THEN begin_at END ORDER BY load DESC NULLS LAST, begin_at) AS begin_at \
+                   FROM judged GROUP BY recording, core ORDER BY recording, core";
 
 /// The outcomes in these recordings, and in others of the session.
 pub(super) fn of_load(
@@ -58,9 +65,14 @@ pub(super) fn of_load(
                 at: batch.integer("begin_at", row)?,
                 samples: batch.integer("windows", row)?.unwrap_or_default(),
                 violations: batch.integer("beyond", row)?,
+                incomplete: batch.integer("hidden", row)?.unwrap_or_default(),
                 ..outcome_of(batch.text("recording", row)?, batch.text("core", row)?)
             };
-            outcomes.push(outcome.judged());
+            let mut outcome = outcome.judged();
+            if outcome.samples == 0 {
+                outcome.note = Some("gaps hide too much of every window".to_owned());
+            }
+            outcomes.push(outcome);
         }
     }
     let measured: BTreeSet<String> = outcomes.iter().map(|outcome| outcome.recording.clone()).collect();

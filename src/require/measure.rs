@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::cut_off::{self, Beyond, Whose};
 use super::in_time::of_temporal;
 use super::known::Missing;
 use super::load::of_load;
@@ -108,7 +109,7 @@ fn of_metric(session: &Session, wanted: &Wanted<'_>, recordings: &[&str]) -> Res
     };
     let (lower, upper) = (wanted.lower.unwrap_or(f64::NEG_INFINITY), wanted.upper.unwrap_or(f64::INFINITY));
     let mut outcomes = match summary_within(session, wanted.metric, &filter, lower, upper) {
-        Ok(summary) => judged(wanted, &Rows(summary))?,
+        Ok(summary) => judged(session, wanted, filter.recording.as_deref(), &Rows(summary))?,
         // Metric and recordings are known: none of these has the name.
         Err(error) if error.kind() == ErrorKind::Usage && wanted.entity.is_some() => Vec::new(),
         Err(error) => return Err(error),
@@ -144,8 +145,36 @@ fn notes(
     recordings.iter().map(note).collect()
 }
 
+/// The samples that are cut off, and of which what is seen is longer than the bound.
+fn beyond(
+    session: &Session,
+    wanted: &Wanted<'_>,
+    recording: Option<&str>,
+    summary: &Rows,
+) -> Result<HashMap<Whose, Beyond>> {
+    let Some(upper) = wanted.upper.filter(|_| wanted.statistic.is_none_or(|statistic| statistic == "max"))
+    else {
+        return Ok(HashMap::new());
+    };
+    let mut entities = BTreeSet::new();
+    for row in 0..summary.0.num_rows() {
+        if summary.integer("incomplete", row)?.unwrap_or_default() > 0 {
+            entities.insert(summary.text("entity", row)?);
+        }
+    }
+    let entities: Vec<&str> = entities.iter().map(String::as_str).collect();
+    let metric = session.queries().metric(wanted.metric)?;
+    cut_off::beyond(session, &metric.name, (recording, &entities), upper)
+}
+
 /// The outcomes of the lines of a summary.
-fn judged(wanted: &Wanted<'_>, summary: &Rows) -> Result<Vec<Outcome>> {
+fn judged(
+    session: &Session,
+    wanted: &Wanted<'_>,
+    recording: Option<&str>,
+    summary: &Rows,
+) -> Result<Vec<Outcome>> {
+    let beyond_upper = beyond(session, wanted, recording, summary)?;
     let limits = [("upper", wanted.upper, "max"), ("lower", wanted.lower, "min")];
     let mut outcomes = Vec::new();
     for row in 0..summary.0.num_rows() {
@@ -167,7 +196,7 @@ fn judged(wanted: &Wanted<'_>, summary: &Rows) -> Result<Vec<Outcome>> {
                 "count" => Some(samples as f64),
                 _ => summary.number(statistic, row)?,
             };
-            let outcome = Outcome {
+            let mut outcome = Outcome {
                 recording: summary.text("recording", row)?,
                 requirement: wanted.name.clone(),
                 metric: summary.text("metric", row)?,
@@ -187,6 +216,15 @@ fn judged(wanted: &Wanted<'_>, summary: &Rows) -> Result<Vec<Outcome>> {
                 violations: beyond.map(|name| summary.integer(name, row)).transpose()?.flatten(),
                 ..Outcome::default()
             };
+            let whose = (outcome.recording.clone(), outcome.entity.clone(), summary.text("type", row)?);
+            if let Some(beyond) = beyond_upper.get(&whose).filter(|_| bound == "upper") {
+                outcome.samples += beyond.count;
+                outcome.incomplete -= beyond.count;
+                outcome.violations = outcome.violations.map(|violations| violations + beyond.count);
+                if outcome.value.is_none_or(|value| value < beyond.longest) {
+                    (outcome.value, outcome.at) = (Some(beyond.longest), beyond.at);
+                }
+            }
             outcomes.push(outcome.judged());
         }
     }

@@ -8,6 +8,8 @@ pub use file::Requirements;
 
 // What measures needs the engine; the text of a file is read without it.
 #[cfg(feature = "engine")]
+mod cut_off;
+#[cfg(feature = "engine")]
 mod deadlines;
 #[cfg(feature = "engine")]
 mod in_time;
@@ -19,6 +21,8 @@ mod load;
 mod measure;
 #[cfg(feature = "cluster")]
 mod passed;
+#[cfg(feature = "engine")]
+mod places;
 #[cfg(feature = "engine")]
 mod report;
 #[cfg(feature = "engine")]
@@ -51,7 +55,7 @@ words! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Verdict {
-        /// By every sample.
+        /// By every sample, and none is cut off that could violate it.
         Kept = "kept",
         /// At least one sample lies beyond the bound.
         Violated = "violated",
@@ -92,14 +96,14 @@ pub struct Outcome {
     /// When the worst case began, in ticks; `None` for statistics that belong to no instant.
     pub at: Option<i64>,
     pub samples: i64,
-    /// Instances and events that give no sample because the trace cuts them off: whether they keep the bound
-    /// is not known.
+    /// Instances, events and windows that give no sample because the trace cuts them off: whether they keep
+    /// the bound is not known. What is seen of them does not violate it.
     pub incomplete: i64,
     /// Number of samples beyond the bound; `None` for a statistic that belongs to no sample.
     pub violations: Option<i64>,
     /// Whether the bound is kept.
     pub verdict: Verdict,
-    /// Why there are no samples, if that is known.
+    /// Why there are no samples, if that is known, or what is not decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// How a template over events and states was judged.
@@ -161,10 +165,17 @@ impl Outcome {
             .map(|value| if self.bound == "upper" { self.limit - value } else { value - self.limit });
         self.verdict = match self.margin {
             None => Verdict::NoSamples,
-            // What is no number is not kept.
+            Some(margin) if margin >= 0.0 && self.incomplete > 0 => Verdict::MayStillBeViolated,
             Some(margin) if margin >= 0.0 => Verdict::Kept,
+            // What is no number is not kept.
             Some(_) => Verdict::Violated,
         };
+        if self.verdict == Verdict::MayStillBeViolated {
+            self.note = Some(format!("not decided: {} cut off by a gap or an edge", self.incomplete));
+        }
         self
     }
 }
+
+#[cfg(all(test, feature = "engine"))]
+mod tests;

@@ -6,6 +6,8 @@ mod windows;
 
 #[cfg(feature = "engine")]
 pub use windows::TimeWindows;
+#[cfg(feature = "engine")]
+pub(crate) use windows::{covered, united};
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! Windows of time, one after the other or overlapping. Not the SQL function, which is made of them.
+//! Windows of time, one after the other or overlapping, and spans as one. Not the SQL functions that are made
+//! of them.
 
 use std::ops::Range;
 
@@ -73,11 +74,41 @@ impl TimeWindows {
     }
 }
 
+/// Sorts spans, and joins those that touch.
+pub(crate) fn united(spans: &mut Vec<(i64, i64)>) {
+    spans.sort_unstable();
+    spans.dedup_by(|next, last| {
+        let touches = next.0 <= last.1;
+        if touches {
+            last.1 = last.1.max(next.1);
+        }
+        touches
+    });
+}
+
+/// How many ticks of `[begin, end)` lie in [united] spans.
+pub(crate) fn covered(united: &[(i64, i64)], (begin, end): (i64, i64)) -> i128 {
+    let first = united.partition_point(|span| span.1 <= begin);
+    let within = united.iter().skip(first).take_while(|span| span.0 < end);
+    within.map(|span| (i128::from(span.1.min(end)) - i128::from(span.0.max(begin))).max(0)).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::TimeWindows;
+    use super::{TimeWindows, covered, united};
+
+    #[test]
+    fn spans_that_touch_are_one() {
+        let mut spans = vec![(5, 9), (0, 2), (2, 3), (6, 7), (20, 30)];
+        united(&mut spans);
+        assert_eq!(spans, [(0, 3), (5, 9), (20, 30)]);
+        assert_eq!(
+            [(0, 40), (1, 6), (3, 5), (9, 9), (29, 99)].map(|part| covered(&spans, part)),
+            [17, 3, 0, 0, 1]
+        );
+    }
 
     #[test]
     fn what_makes_no_windows_says_why() {

@@ -326,6 +326,9 @@ test("runnables are asked about by themselves, one execution apart from another"
     return Math.max(...inside.map(([begin, end]) => end - begin));
   });
   assert.equal(await page.evaluate(() => app.worst.found[0].value), longest);
+  const cut = await page.evaluate(() => app.picture.rows.flatMap((row) => [...row.cut].map((instance) => `${row.label} #${instance.trim()}`)));
+  assert.equal(cut.length, 1);
+  assert.ok(!(await page.evaluate(() => app.worst.found.map((one) => one.text))).includes(cut[0]), "nothing is said of what a gap cuts off");
   await page.locator("#panel-worst ol.hits button").first().click();
   await page.click("#tab-selection");
   assert.match(await page.locator("#panel-selection h3").innerText(), runnables);
@@ -342,7 +345,7 @@ test("the worst is found, and violations", async () => {
       const lives = new Map();
       const track = row.tracks[0];
       for (let i = 0; i < track.n; i++) {
-        if (Number.isNaN(track.instance[i]) || track.merged?.has(i)) continue;
+        if (Number.isNaN(track.instance[i]) || track.merged?.has(i) || row.cut.has(` ${track.instance[i]}`)) continue;
         const life = lives.get(track.instance[i]) ?? [track.begin[i], 0, track.state[i]];
         life[1] = track.end[i];
         lives.set(track.instance[i], life);

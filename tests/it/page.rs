@@ -259,6 +259,11 @@ fn simulated(length: i64) -> Picture {
     let label = "the longest stretch of T_5ms".into();
     picture.highlight = Some(Highlight { row: worst, begin: longest.begin, end: longest.end, label });
     picture.explanations = explained(&picture.rows);
+    // A gap cuts off the instance that runs longest without a break.
+    let diag = rows_index(&picture.rows, "T_Diag");
+    let cut = &mut picture.rows[diag];
+    let longest = cut.runs.iter().max_by_key(|run| run.longest).and_then(|run| run.instance);
+    cut.cut.extend(longest.map(|instance| (None, instance)));
     picture
 }
 

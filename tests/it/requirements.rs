@@ -225,6 +225,70 @@ fn a_requirement_of_what_is_not_there_is_a_row_and_the_rest_is_judged() {
     assert_eq!(bench.run(&allowed).code, Some(3));
 }
 
+/// Five jobs in time; the sixth one is activated at 1 s, and never ends. The recording ends at 10 s.
+fn hangs(more: &str) -> String {
+    let job = |n: i64, at: i64| {
+        format!(
+            "{at},SIM,-1,STI,S,{n},trigger\n{at},S,{n},T,T,{n},activate\n{},Core_0,0,T,T,{n},start\n",
+            at + 100
+        )
+    };
+    let done = |n: i64| format!("{}{},Core_0,0,T,T,{n},terminate\n", job(n, n * 100_000), n * 100_000 + 1000);
+    let jobs: String = (0..5).map(done).collect();
+    format!(
+        "#version 2.2.1\n#timescale us\n{jobs}{}{more}10000000,SIM,-1,STI,S,9,trigger\n",
+        job(5, 1_000_000)
+    )
+}
+
+#[test]
+fn a_task_that_hangs_until_the_recording_ends_misses_its_deadline() {
+    let limits = "[[deadline]]\nentity = \"T\"\ndeadline = \"4ms\"\n\
+                  [[chain]]\nname = \"c\"\nreaction = \"4ms\"\nsteps = [{ entity = \"T\", action = \"activate\" }, \
+                  { entity = \"T\", action = \"terminate\" }]\n";
+    let gap = |from: i64| format!("# gap of Core_0: fifo overflow, from {from} to 9000000 us\n");
+    let next = "2000000,S,6,T,T,6,activate\n2000001,Core_0,0,T,T,6,start\n2000500,Core_0,0,T,T,6,terminate\n";
+    let undecided = "1 cut off by a gap or an edge";
+    for (more, deadline, reaction, code) in [
+        (String::new(), "VIOLATED", "VIOLATED", 3),
+        // Before the gap, 2 ms are seen, or 5 ms.
+        (gap(1_002_000), "may still be violated", "may still be violated", 0),
+        (gap(1_005_000), "VIOLATED", "VIOLATED", 3),
+        // The end of the sixth job may have been left out.
+        (next.to_owned(), "may still be violated", "VIOLATED", 3),
+    ] {
+        let bench = Bench::new();
+        bench.write("t.btf", hangs(&more));
+        bench.write("limits.toml", limits);
+        bench.ok(&["ingest", "engine.db", "t.btf", "-q"]);
+        let run = check(&bench, "table");
+        assert_eq!(run.code, Some(code), "{more}{}", run.all());
+        let line =
+            |what: &str| run.stdout.lines().find(|l| l.contains(what) && !l.starts_with("t:")).unwrap();
+        assert!(line("deadline of T ").starts_with(deadline), "{more}{}", run.stdout);
+        assert!(line("reaction of c ").starts_with(reaction), "{more}{}", run.stdout);
+        assert_eq!(run.stdout.contains(undecided), deadline != "VIOLATED", "{more}{}", run.stdout);
+    }
+}
+
+/// Busy whenever it is seen; a gap hides nine tenths of the first window, and two together the second one.
+#[test]
+fn what_gaps_hide_is_no_idle_time() {
+    let bench = Bench::new();
+    bench.write("t.btf", std::fs::read(root().join("tests/data/btf/half_hidden.btf")).unwrap());
+    bench.ok(&["ingest", "engine.db", "t.btf", "-q"]);
+    let load = |upper: u32| format!("[[load]]\nwindow = \"100ns\"\nupper = {upper}\n");
+    for (upper, verdict, numbers, code) in
+        [(50, "VIOLATED", "2        1       2", 3), (100, "kept", "4        0       0", 0)]
+    {
+        bench.write("limits.toml", load(upper));
+        let run = check(&bench, "table");
+        assert_eq!(run.code, Some(code), "{}", run.all());
+        let line = run.stdout.lines().nth(1).unwrap();
+        assert!(line.starts_with(verdict) && line.ends_with(numbers), "{}", run.stdout);
+    }
+}
+
 /// T_1 is a task of the ORTI file that does not run in the demo.
 #[test]
 fn a_task_that_the_description_has_and_that_never_ran_has_no_samples() {

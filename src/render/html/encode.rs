@@ -15,7 +15,7 @@ use crate::varint;
 pub(super) const FAR: i64 = (1 << 52) - 1;
 
 /// The first number of the data: changes with the format.
-pub(super) const VERSION: u64 = 3;
+pub(super) const VERSION: u64 = 4;
 
 /// The last number of the data, by which a page checks that it has all of it.
 pub(super) const END: u64 = 0xB7F;
@@ -182,9 +182,17 @@ impl Encoder<'_> {
         self.runs(&row.runs, names)?;
         self.marks(&row.marks)?;
         match &row.curve {
-            Some(curve) => self.curve(curve),
-            None => self.unsigned(0),
+            Some(curve) => self.curve(curve)?,
+            None => self.unsigned(0)?,
         }
+        self.count(row.cut.len())?;
+        let mut last = 0;
+        for (name, instance) in &row.cut {
+            self.name(*name)?;
+            self.signed(instance.wrapping_sub(last))?;
+            last = *instance;
+        }
+        Ok(())
     }
 
     fn runs(&mut self, runs: &[Run], names: usize) -> io::Result<()> {

@@ -241,8 +241,15 @@ impl Decoder {
             _ => Some(Shape::Lines),
         };
         let curve = shape.map(|shape| self.curve(shape));
+        let mut last = 0i64;
+        let mut cut = |d: &mut Self| {
+            let name = d.name();
+            last = last.wrapping_add(d.signed());
+            (name, last)
+        };
+        let cut = (0..self.count()).map(|_| cut(self)).collect();
         // The page draws gaps in rows of their own.
-        Row { id, label, kind, parent, tracks, runs, marks, curve, cores: Vec::new() }
+        Row { id, label, kind, parent, tracks, runs, marks, curve, cores: Vec::new(), cut }
     }
 
     fn runs(&mut self, names: usize) -> Vec<Run> {
@@ -474,8 +481,9 @@ fn picture() -> impl Strategy<Value = Picture> {
         let row = (
             (any::<String>(), any::<String>(), select(&KINDS[..]), option::of(0..3usize), 1..9u16),
             (vec(run(from, n), 0..12), vec(mark(from, n), 0..12), option::of(curve(from))),
+            vec((name(n), any::<i64>()), 0..4),
         );
-        let row = row.prop_map(|((id, label, kind, parent, tracks), (runs, marks, curve))| Row {
+        let row = row.prop_map(|((id, label, kind, parent, tracks), (runs, marks, curve), cut)| Row {
             id,
             label,
             kind,
@@ -485,6 +493,7 @@ fn picture() -> impl Strategy<Value = Picture> {
             marks,
             curve,
             cores: Vec::new(),
+            cut,
         });
         let link = (select(&LINKS[..]), 0..9usize, 0..9usize, -FAR >> 1..FAR >> 1, length()).prop_map(
             move |(kind, from_row, to_row, at, length)| Link {
@@ -588,6 +597,7 @@ fn what_is_too_far_away_is_as_far_as_can_be_represented() {
         marks: vec![Mark { at: i64::MAX, last: i64::MAX, kind: MarkKind::Deadline, name: None, count: 1 }],
         curve: None,
         cores: Vec::new(),
+        cut: Vec::new(),
     };
     let read = decode(&page(&Picture { rows: vec![row], ..empty() }));
     let runs: Vec<_> = read.rows[0].runs.iter().map(|run| (run.begin, run.end)).collect();

@@ -217,7 +217,7 @@ impl Frame<'_> {
         let most = steps.iter().map(|step| step.2).fold(most, f64::max);
         let top = self.vertical_axis(most, &|value| self.value(value), sheet);
         let across = self.along(from, to, sheet);
-        let mut outline = String::new();
+        let (mut outline, mut before) = (String::new(), None);
         for (begin, end, value) in steps {
             let (x, end_x, y) = (across.x(*begin), across.x(*end), self.y(*value, top));
             let tooltip = format!(
@@ -231,11 +231,13 @@ impl Frame<'_> {
             let _ = write!(
                 outline,
                 "{}{} {}H{}",
-                if outline.is_empty() { 'M' } else { 'L' },
+                // No line leads over what is not known.
+                if before == Some(begin) { 'L' } else { 'M' },
                 px(x),
                 px(y),
                 px(end_x)
             );
+            before = Some(end);
         }
         sheet.path("c", &outline, " fill='none' stroke='#2f4d70' stroke-width='1.2'");
     }

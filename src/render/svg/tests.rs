@@ -27,6 +27,7 @@ fn row(kind: RowKind, label: &str, spans: &[(i64, i64, State)], columns: u32) ->
         marks: Vec::new(),
         curve: None,
         cores: Vec::new(),
+        cut: Vec::new(),
     }
 }
 
@@ -238,6 +239,7 @@ fn a_picture_of_much_is_small() {
                 marks: Vec::new(),
                 curve: None,
                 cores: Vec::new(),
+                cut: Vec::new(),
             }
         })
         .collect();

@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 
 use crate::engine::Session;
 use crate::error::Result;
+use crate::require::places::{cores, listed};
 use crate::require::rows::Rows;
 use crate::require::watch::{Cores, Fed, Row, Watch};
 use crate::schema::result::{Integers, Texts, columns};
-use crate::schema::tables;
 use crate::temporal::Symbol;
 
 /// What a row is.
@@ -47,7 +47,7 @@ impl<'a> Scan<'a> {
     /// Those of a query.
     pub fn new(session: &'a Session, watch: &Watch) -> Result<Self> {
         let sql = statement(watch);
-        Ok(Self { session, sql, edges: edges(session)?, cores: cores(session, watch)? })
+        Ok(Self { session, sql, edges: edges(session)?, cores: cores(session, &watch.names(false))? })
     }
 
     /// Reads the recordings for which `is_chosen` is true.
@@ -126,12 +126,6 @@ fn hand_over(watch: &Watch, found: &mut Vec<Fed>, listener: &mut dyn Listener) -
     Ok(goes_on)
 }
 
-/// A list of texts in SQL.
-fn listed(names: &[&str]) -> String {
-    let quoted = names.iter().map(|name| format!("'{}'", name.replace('\'', "''")));
-    quoted.collect::<Vec<_>>().join(", ")
-}
-
 /// Events, states and gaps. Events of the moment at which a gap begins are before it.
 fn statement(watch: &Watch) -> String {
     let mut sql = format!(
@@ -174,31 +168,4 @@ fn edges(session: &Session) -> Result<HashMap<String, Edges>> {
         }
     }
     Ok(edges)
-}
-
-/// Of each recording that has a gap: where its cores and entities are does not matter otherwise.
-fn cores(session: &Session, watch: &Watch) -> Result<HashMap<String, Cores>> {
-    let mut cores: HashMap<String, Cores> = HashMap::new();
-    if session.database().rows(tables::GAP) == 0 {
-        return Ok(cores);
-    }
-    let names = listed(&watch.names(false));
-    let mut sql =
-        "SELECT DISTINCT recording, core, NULL AS entity FROM gap WHERE core IS NOT NULL".to_owned();
-    for (table, entity) in [("process_state", "process"), ("runnable_state", "runnable")] {
-        let _ = write!(
-            sql,
-            " UNION ALL SELECT DISTINCT recording, core, {entity} FROM {table} \
-             WHERE core IS NOT NULL AND {entity} IN ({names})"
-        );
-    }
-    sql += " ORDER BY recording, core, entity";
-    for batch in session.sql(&sql, &[])? {
-        let [names, of_cores, entities]: [Texts; 3] = columns(&batch?)?;
-        for row in 0..names.len() {
-            let of = cores.entry(names.value(row).to_owned()).or_default();
-            of.seen(of_cores.value(row), entities.get(row));
-        }
-    }
-    Ok(cores)
 }

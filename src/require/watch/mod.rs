@@ -176,11 +176,6 @@ impl Wanted {
             && self.source.as_deref().is_none_or(|wanted| wanted == source)
             && self.note.as_deref().is_none_or(|wanted| note == Some(wanted))
     }
-
-    /// It moves a process or runnable that is on a core. Who activates may be on any core.
-    fn is_on_core(&self) -> bool {
-        self.meaning.is_some_and(is_on_core)
-    }
 }
 
 impl Watched {
@@ -258,7 +253,8 @@ impl Watch {
         for entity in &self.of {
             let home = self.cores.of(&entity.name);
             for event in &entity.events {
-                let cores = if event.is_on_core() { home.clone() } else { self.cores.all() };
+                let cores =
+                    if event.meaning.is_some_and(is_on_core) { home.clone() } else { self.cores.all() };
                 places.push((event.symbol, cores));
             }
         }

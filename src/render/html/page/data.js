@@ -1,6 +1,6 @@
 // The data of the page → typed arrays: undoes what the writer did (columns of varints, deflated, base64). Not for looking things up in them (levels.js).
 
-const VERSION = 3;
+const VERSION = 4;
 const END = 0xb7f;
 
 /** The bytes of a deflated base64 text. */
@@ -112,7 +112,20 @@ function decodeRow(r, index, names) {
   row.marks = decodeMarks(r);
   const shape = r.unsigned();
   row.curve = shape ? decodeCurve(r, shape) : null;
+  row.cut = decodeCut(r);
   return row;
+}
+
+/** The instances that the recording does not show as a whole: `name instance`, as `lifeKey` has them. */
+function decodeCut(r) {
+  const cut = new Set();
+  let instance = 0n;
+  for (let n = r.unsigned(); n > 0; n--) {
+    const name = r.unsigned() - 1;
+    instance = BigInt.asIntN(64, instance + BigInt(r.wide()));
+    cut.add(`${name < 0 ? "" : name} ${instance}`);
+  }
+  return cut;
 }
 
 /** The causes of the response that the picture is of, and where those act. */

@@ -27,9 +27,9 @@ function livesOf(row, span) {
       }
     }
   }
-  // What reaches over a border of the picture is not known in full, but for one that has just been activated.
-  for (const life of lives.values()) {
-    life.complete = (life.begin > 0 || life.track.state[life.first] === state.Active) && life.end < span && life.begin > -FAR;
+  // What reaches over a border of the picture is not known in full, but for one that has just been activated; nor is what the recording or a gap cuts off.
+  for (const [key, life] of lives) {
+    life.complete = !row.cut.has(key) && (life.begin > 0 || life.track.state[life.first] === state.Active) && life.end < span && life.begin > -FAR;
   }
   return (row.lives = lives);
 }

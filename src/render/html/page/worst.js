@@ -44,7 +44,7 @@ function questions(app, rows) {
   const ask = (which, measures) => {
     const lives = rows.filter(which).flatMap((row) => [...livesOf(row, span).values()]);
     const complete = lives.filter((life) => life.complete);
-    const note = lives.length > complete.length ? `${plural(lives.length - complete.length, "instance")} cut off by the borders of the picture left out` : "";
+    const note = lives.length > complete.length ? `${plural(lives.length - complete.length, "instance")} cut off by gaps or the borders of the picture left out` : "";
     for (const [name, measure] of measures) {
       if (!complete.some((life) => measure(life) > 0)) continue;
       const find = () => {

@@ -1,0 +1,163 @@
+//! The loads of cores over time → panels of a chart. Not other metrics (see `chart`), and not what a load is.
+
+use std::collections::BTreeMap;
+
+use super::chart::{ChartRequest, chosen};
+use super::natural::natural;
+use crate::engine::{Param, Session};
+use crate::error::Result;
+use crate::metrics::{self, MetricFilter};
+use crate::picture::{Content, Measure, Panel, exact};
+use crate::schema::result::{self, Fractions, Integers, Texts};
+use crate::time::{covered, united};
+
+/// The load of a core in a window.
+struct Step {
+    begin: i64,
+    end: i64,
+    /// Percent of the time that is seen.
+    load: f64,
+    /// That time, in ticks; greater than 0.
+    seen: f64,
+}
+
+/// A panel for each core of which something is seen. Where nothing is, there is no step.
+pub(super) fn loads(
+    session: &Session,
+    recording: &str,
+    request: &ChartRequest,
+    (from, to): (i64, i64),
+    span: (i64, i64),
+) -> Result<Vec<(String, Panel)>> {
+    let window = request.window.unwrap_or_else(|| rounded(to.saturating_sub(from) / 100)).max(1);
+    let params = [
+        ("recording", Param::from(recording)),
+        ("from", Param::from(from)),
+        ("to", Param::from(to)),
+        ("window", Param::from(window)),
+        ("step", Param::from(window)),
+    ];
+    let sql = "SELECT core, begin_at, end_at, load, hidden FROM core_load
+        WHERE recording = $recording AND process IS NULL AND begin_at >= $from AND end_at <= $to
+        ORDER BY core, begin_at";
+    let mut all: BTreeMap<String, Vec<Step>> = BTreeMap::new();
+    // Windows begin at multiples of their length: what is left at the edges is a window of its own.
+    let (first, last) = (from.max(span.0), to.min(span.1));
+    let mut whole = (i64::MAX, i64::MIN);
+    for batch in session.sql(sql, &params)? {
+        let batch = batch?;
+        let (cores, [begins, ends, hidden], loads): (Texts, [Integers; 3], Fractions) =
+            result::columns(&batch)?;
+        for row in 0..batch.num_rows() {
+            let (core, begin, end) = (cores.value(row), begins.value(row), ends.value(row));
+            if chosen(&request.selection, core) {
+                whole = (whole.0.min(begin), whole.1.max(end));
+                let steps = all.entry(core.to_owned()).or_default();
+                let seen = window.saturating_sub(hidden.value(row)) as f64;
+                steps.extend(loads.get(row).map(|load| Step { begin, end, load, seen }));
+            }
+        }
+    }
+    let whole = if whole.0 < whole.1 { whole } else { (last, last) };
+    for (begin, end) in [(first, whole.0), (whole.1, last)] {
+        if begin >= end {
+            continue;
+        }
+        let mut loads = edge(session, recording, (begin, end))?;
+        loads.retain(|core, _| chosen(&request.selection, core));
+        // What occupies a core nowhere in the span has no line there.
+        for core in all.keys() {
+            loads.entry(core.clone()).or_insert(0.0);
+        }
+        for (core, load) in loads {
+            let seen = seen(session, recording, &core, (begin, end))?;
+            if seen > 0.0 {
+                all.entry(core).or_default().push(Step { begin, end, load, seen });
+            }
+        }
+    }
+    all.retain(|_, steps| !steps.is_empty());
+    all.values_mut().for_each(|steps| steps.sort_unstable_by_key(|step| step.begin));
+    let scale = session.database().time_scale();
+    let mut all: Vec<_> = all.into_iter().collect();
+    all.sort_by(|a, b| natural(&a.0, &b.0));
+    let panel = |(core, steps): (String, Vec<Step>)| {
+        let peak = steps.iter().fold((from, f64::NEG_INFINITY), |peak, s| {
+            if s.load > peak.1 { (s.begin, s.load) } else { peak }
+        });
+        let seen: f64 = steps.iter().map(|s| s.seen).sum();
+        let mean = steps.iter().map(|s| s.load * s.seen).sum::<f64>() / seen.max(1.0);
+        let tenth = |load: f64| (load * 10.0).round() / 10.0;
+        let panel = Panel {
+            title: format!("load of {core}"),
+            summary: format!(
+                "windows of {}, mean {} %, peak {} % at {}",
+                exact(window, scale),
+                tenth(mean),
+                tenth(peak.1),
+                exact(peak.0, scale)
+            ),
+            measure: Measure::Percent,
+            content: Content::Steps {
+                from,
+                to,
+                steps: steps.iter().map(|step| (step.begin, step.end, step.load)).collect(),
+            },
+        };
+        (core, panel)
+    };
+    Ok(all.into_iter().map(panel).collect())
+}
+
+/// The loads of cores in a span that is no window of `core_load`.
+fn edge(session: &Session, recording: &str, (begin, end): (i64, i64)) -> Result<BTreeMap<String, f64>> {
+    let filter = MetricFilter {
+        recording: Some(recording.to_owned()),
+        from: Some(begin),
+        to: Some(end),
+        ..MetricFilter::default()
+    };
+    let summary = metrics::summaries(session, &["CPULoad".to_owned()], &filter)?;
+    let [entity, kind]: [Texts; 2] = [result::column(&summary, "entity")?, result::column(&summary, "type")?];
+    let load: Fractions = result::column(&summary, "avg")?;
+    let cores = (0..summary.num_rows()).filter(|row| kind.get(*row) == Some("C"));
+    Ok(cores.filter_map(|row| Some((entity.value(row).to_owned(), load.get(row)?))).collect())
+}
+
+/// The ticks of a span that no gap of a core hides.
+fn seen(session: &Session, recording: &str, core: &str, (begin, end): (i64, i64)) -> Result<f64> {
+    let sql =
+        "SELECT begin_at, end_at FROM gap WHERE recording = $recording AND (core IS NULL OR core = $core)";
+    let mut gaps = Vec::new();
+    for batch in session.sql(sql, &[("recording", recording.into()), ("core", core.into())])? {
+        let batch = batch?;
+        let [begins, ends]: [Integers; 2] = result::columns(&batch)?;
+        gaps.extend((0..batch.num_rows()).map(|row| (begins.value(row), ends.value(row))));
+    }
+    united(&mut gaps);
+    Ok((i128::from(end) - i128::from(begin) - covered(&gaps, (begin, end))) as f64)
+}
+
+/// The greatest 1, 2 or 5 times a power of ten that is not greater than `length`.
+fn rounded(length: i64) -> i64 {
+    let mut power = 1i64;
+    while length / power >= 10 {
+        power *= 10;
+    }
+    match length / power {
+        5.. => 5 * power,
+        2.. => 2 * power,
+        _ => power,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn windows_are_round() {
+        assert_eq!([0, 1, 4, 5, 19, 99, 100, 234].map(rounded), [1, 1, 2, 5, 10, 50, 100, 200]);
+        assert_eq!(rounded(i64::MAX), 5_000_000_000_000_000_000);
+    }
+}
