@@ -80,13 +80,13 @@ impl Selection {
         types: &[&str],
     ) -> Condition {
         let mut condition = Condition::default();
-        condition.push(&[columns::recording::RECORDING], "=", recording.into());
+        condition.push(columns::recording::RECORDING, "=", recording.into());
         if let Some(from) = self.from {
             let from = condition.param(from.into());
             // What has no duration is in the window as an event is.
             condition.terms.push(format!("({end} > {from} OR ({begin} = {end} AND {begin} >= {from}))"));
         }
-        self.to.into_iter().for_each(|to| condition.push(&[begin], "<", to.into()));
+        self.to.into_iter().for_each(|to| condition.push(begin, "<", to.into()));
         if !entities.is_empty() {
             condition.one_of(&self.entities, entities, "the entities");
         }
@@ -99,13 +99,12 @@ impl Selection {
     /// The rows of `table` that are selected.
     pub(crate) fn condition(&self, table: &TableSpec, recording: &str) -> Condition {
         let mut condition = Condition::default();
-        let recording_column = columns::recording::RECORDING;
-        condition.push(&[recording_column], "=", recording.into());
+        condition.push(columns::recording::RECORDING, "=", recording.into());
         let moment = moment(table);
         match &moment {
             Some(moment) => {
-                self.from.into_iter().for_each(|from| condition.push(&[moment.as_str()], ">=", from.into()));
-                self.to.into_iter().for_each(|to| condition.push(&[moment.as_str()], "<", to.into()));
+                self.from.into_iter().for_each(|from| condition.push(moment, ">=", from.into()));
+                self.to.into_iter().for_each(|to| condition.push(moment, "<", to.into()));
             }
             None if self.from.is_some() || self.to.is_some() => condition.unused.push("the window"),
             None => {}
@@ -138,11 +137,10 @@ impl Condition {
         place
     }
 
-    /// Any of the columns compares to the value.
-    fn push(&mut self, columns: &[&str], operator: &str, value: Param) {
+    /// The column compares to the value.
+    fn push(&mut self, column: &str, operator: &str, value: Param) {
         let place = self.param(value);
-        let terms: Vec<_> = columns.iter().map(|c| format!("{c} {operator} {place}")).collect();
-        self.terms.push(terms.join(" OR "));
+        self.terms.push(format!("{column} {operator} {place}"));
     }
 
     /// Any of the columns is one of the types, as any writer may have spelled it: `i` also selects `ISR`.

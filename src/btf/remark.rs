@@ -17,8 +17,10 @@ pub enum Remark<'a> {
         core: Option<&'a str>,
         /// Why.
         reason: &'a str,
-        /// The last instant before it and the first one after it, in the unit of the file.
+        /// The last instant before it and the first one after it.
         span: (i64, i64),
+        /// What they count in, as written; the unit of the file if that is missing or none.
+        unit: Option<&'a str>,
     },
     /// ISRs of this name are another process on each core (rule I9 of docs/mapping.md).
     Handlers(&'a str),
@@ -62,8 +64,9 @@ pub fn read(line: &str) -> Option<Remark<'_>> {
     let (what, span) = line.strip_prefix(GAP)?.rsplit_once(", from ")?;
     let (core, reason) = what.rsplit_once(": ")?;
     let (begin, end) = span.split_once(" to ")?;
-    let span = (begin.parse().ok()?, end.split(' ').next()?.parse().ok()?);
-    Some(Remark::Gap { core: (core != EVERYTHING).then_some(core), reason, span })
+    let mut words = end.split_whitespace();
+    let span = (begin.parse().ok()?, words.next()?.parse().ok()?);
+    Some(Remark::Gap { core: (core != EVERYTHING).then_some(core), reason, span, unit: words.next() })
 }
 
 #[cfg(test)]
@@ -74,9 +77,13 @@ mod tests {
     fn remarks_are_written_and_read() {
         let line = gap(Some("Core: 1"), "fifo_overflow", (5, 9), "ns");
         assert_eq!(line, "# gap of Core: 1: fifo_overflow, from 5 to 9 ns");
-        let remark = Remark::Gap { core: Some("Core: 1"), reason: "fifo_overflow", span: (5, 9) };
-        assert_eq!(read(&line), Some(remark));
-        let everywhere = Remark::Gap { core: None, reason: "lost_buffer", span: (-5, 9) };
+        let on_core = |unit| {
+            let (core, reason, span) = (Some("Core: 1"), "fifo_overflow", (5, 9));
+            Some(Remark::Gap { core, reason, span, unit })
+        };
+        assert_eq!(read(&line), on_core(Some("ns")));
+        assert_eq!(read(line.trim_end_matches(" ns")), on_core(None));
+        let everywhere = Remark::Gap { core: None, reason: "lost_buffer", span: (-5, 9), unit: Some("ps") };
         assert_eq!(read(&gap(None, "lost_buffer", (-5, 9), "ps")), Some(everywhere));
         let line = format!("# {}", known("my task"));
         assert_eq!(read(&line), Some(Remark::Known("my task")));

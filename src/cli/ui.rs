@@ -33,6 +33,14 @@ impl Ui {
         }
     }
 
+    /// The line under a table; what is missing from the table is said with `--quiet`, too.
+    pub fn footer(&self, text: &str, is_cut: bool) {
+        match self.quiet && is_cut {
+            true => self.warning(text),
+            false => self.status(text),
+        }
+    }
+
     /// Says that a summary is not in the unit that the user wants, if that is not a tick.
     pub fn summary_in_ticks(&self, unit: TimeScale, tick: TimeScale) {
         if unit != tick {

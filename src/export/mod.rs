@@ -6,6 +6,7 @@ mod btf;
 mod cursor;
 mod exporter;
 mod grasp;
+mod handlers;
 mod perfetto;
 mod table;
 mod traceprinter;

@@ -6,7 +6,7 @@ use super::{Content, ExportRequest, Exported, Exporter, ExporterInfo};
 use crate::engine::Session;
 use crate::error::{Error, Result};
 use crate::render::{Format, render};
-use crate::schema::{ColumnType, TABLES, TableSpec, columns, table, tables};
+use crate::schema::{ColumnType, TABLES, TableSpec, columns, table};
 use crate::selection::Selection;
 
 /// Any table as text with commas.
@@ -33,11 +33,13 @@ impl Exporter for TableFile {
     }
 
     fn write(&self, session: &Session, request: &ExportRequest, out: &mut dyn Write) -> Result<Exported> {
-        if !request.kernel_filter.is_all() {
-            session.restrict(tables::KERNEL_EVENT, &request.kernel_filter.sql()?)?;
-        }
-        let table = request.table.as_str();
-        let (rows, unused) = export_table(session, table, self.format, &request.selection, out)?;
+        // The request has a filter only for the table of kernel events. The session stays as it is.
+        let filter = match request.kernel_filter.is_all() {
+            true => String::new(),
+            false => format!("AND ({})", request.kernel_filter.sql()?),
+        };
+        let (table, rows) = (request.table.as_str(), (&request.selection, filter.as_str()));
+        let (rows, unused) = export_table(session, table, self.format, rows, out)?;
         let warning = |part| format!("table {table} has no column for {part}; it was not applied");
         let warnings = unused.into_iter().map(warning).collect();
         Ok(Exported { warnings, ..Exported::new(format!("{rows} rows"), rows == 0) })
@@ -47,13 +49,14 @@ impl Exporter for TableFile {
 /// Writes the selected rows of a table, with partition columns, in an order independent of threads.
 ///
 /// A row belongs to the window of its first instant. Tables that describe a whole recording (`recording`,
-/// `source`, `diagnostic`) have no instant and are written whole. Returns the number of rows, and the parts
+/// `source`, `diagnostic`) have no instant and are written whole. `filter` is empty, or `AND` and a condition
+/// over the columns. Returns the number of rows, and the parts
 /// of the selection that the table has no column for: "the window", "the entities", "the types".
 pub(super) fn export_table(
     session: &Session,
     name: &str,
     format: Format,
-    selection: &Selection,
+    (selection, filter): (&Selection, &str),
     out: &mut dyn Write,
 ) -> Result<(u64, Vec<&'static str>)> {
     let table = table(name).ok_or_else(|| {
@@ -62,7 +65,7 @@ pub(super) fn export_table(
     })?;
     let recording = selection.recording(session)?;
     let condition = selection.condition(table, &recording);
-    let sql = format!("SELECT * FROM {} {} ORDER BY {}", table.name, condition.sql(), order(table));
+    let sql = format!("SELECT * FROM {} {} {filter} ORDER BY {}", table.name, condition.sql(), order(table));
     let mut rows = match is_sequenced(table) {
         true => session.sql(&sql, &condition.params())?,
         false => session.sql_low_memory(&sql, &condition.params())?,

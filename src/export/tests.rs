@@ -123,7 +123,7 @@ fn slices_of_any_table_concatenate_to_the_whole() {
     let csv = |table: &str, from, to| {
         let mut out = Vec::new();
         let selection = Selection { from, to, ..Selection::default() };
-        let (count, _) = export_table(&session, table, Format::Csv, &selection, &mut out).unwrap();
+        let (count, _) = export_table(&session, table, Format::Csv, (&selection, ""), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         let mut rows: Vec<_> = text.lines().skip(1).map(str::to_owned).collect();
         assert_eq!(rows.len() as u64, count, "{table}");
@@ -153,7 +153,7 @@ fn tables_are_exported_with_their_partition_columns() {
     let mut out = Vec::new();
     let entities = vec!["SIG_1".to_owned()];
     let selection = Selection { entities, types: vec!["T".into()], ..Selection::default() };
-    let exported = export_table(&session, "data_event", Format::Csv, &selection, &mut out).unwrap();
+    let exported = export_table(&session, "data_event", Format::Csv, (&selection, ""), &mut out).unwrap();
     let expected = "recording,core,time,seq,record,variable,access,value\n\
                     r,Core_0,10,1,,SIG_1,write,1\n\
                     r,Core_1,10,1,,SIG_1,write,1\n";
@@ -162,13 +162,14 @@ fn tables_are_exported_with_their_partition_columns() {
 
     let mut out = tempfile::tempfile().unwrap();
     let everything = Selection::default();
-    export_table(&session, "process_instance", Format::Parquet, &everything, &mut out).unwrap();
+    export_table(&session, "process_instance", Format::Parquet, (&everything, ""), &mut out).unwrap();
     let mut reader = ParquetRecordBatchReader::try_new(out, 100).unwrap();
     let batch = reader.next().unwrap().unwrap();
     assert_eq!(batch.num_rows(), 5);
     let activations = batch.column_by_name("activate_at").unwrap().as_primitive::<Int64Type>();
     assert_eq!(activations.values(), &[0, 20, 100, 210, 300], "ordered by their first moment");
-    let e = export_table(&session, "proces_state", Format::Csv, &everything, &mut Vec::new()).unwrap_err();
+    let e =
+        export_table(&session, "proces_state", Format::Csv, (&everything, ""), &mut Vec::new()).unwrap_err();
     assert_eq!(e.hints(), ["did you mean 'process_state'?"]);
 }
 
@@ -236,7 +237,7 @@ fn tables_that_need_a_sort_take_little_memory() {
         let mut out = Vec::new();
         let selection = Selection::default();
         let (rows, _) =
-            export_table(&session, "process_instance", Format::Csv, &selection, &mut out).unwrap();
+            export_table(&session, "process_instance", Format::Csv, (&selection, ""), &mut out).unwrap();
         assert_eq!(rows, ROWS as u64);
         let moments = String::from_utf8(out).unwrap();
         let moments =

@@ -58,7 +58,9 @@ pub static MADE_FUNCTIONS: &[MadeFunction] = &[
         function: TableFunction {
             name: "regressions",
             example: "SELECT metric, entity, statistic, effect, percent, p_value FROM regressions('build=41', 'build=42') WHERE fails",
-            doc: "Whether metrics are others in the recordings of a new build than in those of an earlier one, as `btfdb regress` tests                   it with a gate that has only defaults: a row per metric, entity and statistic. Probabilities are corrected for the                   number of tests: of all metrics and entities of the call, not of those that a condition leaves.",
+            doc: "Whether metrics are others in the recordings of a new build than in those of an earlier one, as `btfdb regress` tests \
+                  it with a gate that has only defaults: a row per metric, entity and statistic. Probabilities are corrected for the \
+                  number of tests: of all metrics and entities of the call, not of those that a condition leaves.",
             arguments: &[
                 row(
                     "'base'",
@@ -134,3 +136,20 @@ pub static MADE_FUNCTIONS: &[MadeFunction] = &[
         arguments: (2, 4),
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line that is broken in the source is one in the text.
+    #[test]
+    fn texts_have_no_runs_of_blanks() {
+        for MadeFunction { function, .. } in MADE_FUNCTIONS {
+            let rows = function.arguments.iter().chain(function.columns);
+            let texts = rows.map(|row| row.doc.clone()).chain([function.doc.into()]);
+            for text in texts {
+                assert!(!text.contains("  "), "{}: {text}", function.name);
+            }
+        }
+    }
+}

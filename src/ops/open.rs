@@ -22,7 +22,7 @@ use tempfile::TempDir;
 pub struct OpenOptions {
     /// Time scale of the database for a file; `None`: that of the file, at least nanoseconds.
     pub time_scale: Option<TimeScale>,
-    /// Which recordings of a database.
+    /// Which recordings of a database, or of an archive.
     pub choice: Choice,
     /// How object stores are reached.
     pub remote: Remote,
@@ -90,9 +90,11 @@ impl Trace {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = options.session.threads.unwrap_or_else(all);
         let ingesting = Options { time_scale: options.time_scale, threads, digest: false, ..ingesting };
-        let recordings = plans.iter().map(|plan| plan.name.clone()).collect();
         ingest(Arc::new(RealDisk), &database, &plans, &ingesting, control)?;
-        let session = session(Database::open(&database)?, options, control)?;
+        let session = session(options.choice.of(Database::open(&database)?)?, options, control)?;
+        let chosen = session.database().recordings()?;
+        let names = plans.iter().map(|plan| plan.name.clone());
+        let recordings = names.filter(|name| chosen.iter().any(|chosen| chosen.name == *name)).collect();
         Ok(Self { name: name.to_owned(), session, recordings, temporary: Some(folder) })
     }
 

@@ -1,7 +1,7 @@
 //! Where the lines of a time axis are, and their labels: multiples of 1, 2 or 5 times a power of ten, in
 //! exact integers. Not for how they are drawn.
 
-use crate::time::{TimeScale, format_duration};
+use crate::time::TimeScale;
 
 /// Longer labels are relative to a common origin.
 const LONG: usize = 9;
@@ -111,17 +111,12 @@ impl Axis {
     }
 }
 
-/// An instant with all its digits, in the greatest unit in which it is at least 1: `12.345678901 s`.
+/// An instant or a length of time with all its digits, so that parts add up, in the greatest unit in which it
+/// is at least 1: `12.345678901 s`.
 pub fn exact(ticks: i64, scale: TimeScale) -> String {
     let unit = unit_of(ticks.unsigned_abs(), scale);
     let places = places(ticks, per(unit, scale));
     format!("{} {unit}", decimal(i128::from(ticks), per(unit, scale), places))
-}
-
-/// A length of time: exact if that does not need many digits, else rounded.
-pub fn length(ticks: i64, scale: TimeScale) -> String {
-    let all = exact(ticks, scale);
-    if all.len() <= 14 { all } else { format_duration(ticks, scale) }
 }
 
 #[cfg(test)]
@@ -163,7 +158,6 @@ mod tests {
             ("0 ns".into(), "-1.5 us".into())
         );
         assert_eq!(exact(i64::MIN, TimeScale::Ps), "-9223372.036854775808 s");
-        assert_eq!(length(12_345_678_901_234, TimeScale::Ns), "12345.7 s");
     }
 
     proptest! {

@@ -1,8 +1,8 @@
 //! A chart of metrics as data: a panel for each entity. Not for computing its content (see `plot`), and not
 //! for drawing it (see [`crate::render`]).
 
-use super::length;
-use crate::time::TimeScale;
+use super::exact;
+use crate::time::{TimeScale, format_duration};
 
 /// Panels below each other.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +34,12 @@ impl Measure {
     /// A value for people.
     pub fn shown(self, value: f64, scale: TimeScale) -> String {
         match self {
-            Self::Time => length(value.round() as i64, scale),
+            // A statistic need not have all its digits if they are many.
+            Self::Time => {
+                let ticks = value.round() as i64;
+                let all = exact(ticks, scale);
+                if all.len() <= 14 { all } else { format_duration(ticks, scale) }
+            }
             Self::Number => format!("{value}"),
             Self::Percent => format!("{} %", (value * 1e3).round() / 1e3),
         }

@@ -20,7 +20,7 @@ use crate::btf;
 use crate::time::TimeScale;
 use crate::words::words;
 
-pub use axis::{Axis, exact, length};
+pub use axis::{Axis, exact};
 pub use chart::{Bar, Chart, Column, Content, Exceedance, Measure, Panel, Rare, Shares};
 pub use curves::Values;
 pub use grid::Grid;

@@ -30,7 +30,7 @@ use arrow::array::{Array, RecordBatch};
 use crate::btf::EntityType;
 use crate::engine::Session;
 use crate::error::{Error, ErrorKind, Result};
-use crate::picture::{Grid, Picture, exact, length};
+use crate::picture::{Grid, Picture, exact};
 use crate::schema::columns::process_instance;
 use crate::schema::{tables, view};
 use crate::selection::{Selection, check_names_in_any, check_types, in_any};
@@ -184,7 +184,7 @@ fn window(selection: &Selection, span: (i64, i64)) -> Result<(i64, i64)> {
 /// last event; the text names the last event.
 fn in_words((from, to): (i64, i64), span: (i64, i64), scale: TimeScale) -> String {
     let end = if to == span.1.saturating_add(1) { span.1 } else { to };
-    let long = length(end.saturating_sub(from), scale);
+    let long = exact(end.saturating_sub(from), scale);
     format!("{} to {}, {long}", exact(from, scale), exact(end, scale))
 }
 

@@ -161,6 +161,17 @@ pub(crate) fn divide_half_even(number: u64, divisor: u64) -> (u64, bool) {
     (quotient + u64::from(up), remainder != 0)
 }
 
+/// A whole number of `unit`s in ticks of `scale`, rounded half to even; `None` if it does not fit 64 bits.
+pub(crate) fn convert(number: i64, unit: TimeScale, scale: TimeScale) -> Option<Rounded> {
+    let (unit, scale) = (unit.decimals(), scale.decimals());
+    let power = 10i64.pow(unit.abs_diff(scale));
+    if unit <= scale {
+        return Some(Rounded { ticks: number.checked_mul(power)?, inexact: false });
+    }
+    let (ticks, inexact) = divide_half_even(number.unsigned_abs(), power.unsigned_abs());
+    Some(Rounded { ticks: with_sign(ticks, number < 0)?, inexact })
+}
+
 /// Why a window from an instant to before another one has no instant, if it has none.
 pub(crate) fn check_order(from: Option<i64>, to: Option<i64>) -> Result<(), &'static str> {
     match from.zip(to) {
@@ -240,6 +251,16 @@ mod tests {
 
     fn ticks(text: &str, unit: TimeScale, scale: TimeScale) -> Option<(i64, bool)> {
         read_decimal(text.as_bytes(), b'.', unit, scale).ok().map(|r| (r.ticks, r.inexact))
+    }
+
+    #[test]
+    fn whole_numbers_are_converted_between_all_scales() {
+        let convert = |number, unit, scale| convert(number, unit, scale).map(|r| (r.ticks, r.inexact));
+        assert_eq!(convert(-5, S, Ps), Some((-5_000_000_000_000, false)));
+        assert_eq!(convert(1500, Ns, Us), Some((2, true)));
+        assert_eq!(convert(-2500, Ns, Us), Some((-2, true)));
+        assert_eq!(convert(i64::MIN, Ns, Ns), Some((i64::MIN, false)));
+        assert_eq!((convert(i64::MAX, Ns, Ps), convert(i64::MAX, Ps, S)), (None, Some((9_223_372, true))));
     }
 
     #[test]

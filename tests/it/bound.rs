@@ -153,3 +153,27 @@ fn what_has_no_bounds_is_refused() {
         assert!(run.stderr.contains(hint), "{words}: {}", run.stderr);
     }
 }
+
+/// A bound that is rounded down is none, and parts of a response that are rounded do not add up.
+#[test]
+fn lengths_are_exact_in_a_database_of_picoseconds() {
+    let bench = Bench::new();
+    let mut text = "#version 2.2.1\n#timescale ps\n".to_owned();
+    for n in 0..4i64 {
+        let at = n * 20_000_000_000;
+        let end = at + 12_345_678_901;
+        writeln!(text, "{at},S,{n},T,A,{n},activate\n{at},Core_0,0,T,A,{n},start").unwrap();
+        writeln!(text, "{end},Core_0,0,T,A,{n},terminate").unwrap();
+    }
+    bench.write("a.btf", text);
+    bench.ok(&["ingest", "a.db", "a.btf", "--time-scale", "ps", "-q"]);
+    let bound = bench.ok(&["bound", "a.db"]).stdout;
+    // Execution, measured, bound.
+    assert_eq!(bound.matches("12.345678901 ms").count(), 3, "{bound}");
+    let explained = bench.ok(&["explain", "a.db", "ResponseTime:A:max"]).stdout;
+    assert!(explained.matches("12.345678901 ms").count() >= 3, "{explained}");
+    assert!(!explained.contains("12.3457 ms"), "{explained}");
+    bench.ok(&["plot", "a.db", "--explain", "ResponseTime:A:max", "-o", "a.svg"]);
+    let svg = std::fs::read_to_string(bench.path().join("a.svg")).unwrap();
+    assert!(svg.contains("12.345678901 ms") && !svg.contains("12.3457 ms"));
+}

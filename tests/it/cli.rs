@@ -248,3 +248,59 @@ fn the_demo_runs_twice() {
         assert!((117_000_000..120_000_000).contains(&time), "{line}");
     }
 }
+
+/// Files and recordings of the user that have the names of the demo's.
+#[test]
+fn the_demo_overwrites_nothing_of_the_user() {
+    let refused = |bench: &Bench, what: &str| {
+        let run = bench.run(&["demo", "--dir", "."]);
+        assert_eq!(run.code, Some(2), "{}", run.all());
+        let message = format!("{what} is not what the demo writes");
+        assert!(run.stderr.contains(&message) && run.stderr.contains("--force"), "{}", run.stderr);
+    };
+    let bench = Bench::new();
+    let own = bench.write("recording/recording.toml", "name = \"mine\"\n");
+    refused(&bench, "'./recording/recording.toml'");
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), "name = \"mine\"\n");
+    assert_eq!(std::fs::read_dir(bench.path()).unwrap().count(), 1, "nothing was written");
+    std::fs::remove_file(own).unwrap();
+    // A recording of the demo's name.
+    bench.write("t.btf", "#version 2.2.1\n#timescale ns\n1,S,0,T,A,0,activate\n");
+    bench.ok(&["ingest", "demo.db", "t.btf", "--name", "demo", "-q"]);
+    refused(&bench, "recording 'demo' of './demo.db'");
+    bench.ok(&["remove", "demo.db", "--recording", "demo", "-q"]);
+    let slice = bench.write("slice.btf", "mine\n");
+    refused(&bench, "'./slice.btf'");
+    assert_eq!(std::fs::read_to_string(&slice).unwrap(), "mine\n");
+    bench.ok(&["demo", "--dir", ".", "--force"]);
+    assert!(std::fs::read_to_string(&slice).unwrap().starts_with("#version 2.1.5\n"));
+    bench.ok(&["demo", "--dir", "."]);
+}
+
+#[test]
+fn options_without_a_use_are_refused() {
+    let bench = Bench::engine();
+    bench.write("t.btf", "#version 2.2.1\n#timescale ns\n1,S,0,T,A,0,activate\n");
+    for (args, message) in [
+        (&["check", "t.btf", "--recording", "typo"][..], "'typo'"),
+        (&["check", "t.btf", "--where-label", "a=b"], "no recording has the label a=b"),
+        (&["check", "engine.db", "--sql-path", "nowhere"], "--sql-path is for requirements"),
+        (&["metrics", "--list", "--format", "json"], "--list prints text, it has no other format"),
+        (&["metrics", "--show", "RT", "--format", "csv"], "--show prints text, it has no other format"),
+        (
+            &["plot", "engine.db", "--chart", "load", "--legend", "none", "-o", "x.svg"],
+            "--legend does not go",
+        ),
+        (&["plot", "engine.db", "--legend", "top", "-o", "x.html"], "--legend does not go with html"),
+        (&["plot", "engine.db", "--width", "800", "-o", "x.html"], "--width does not go with html"),
+        (&["plot", "engine.db", "--scale", "2", "-o", "x.svg"], "--scale does not go with svg"),
+    ] {
+        let run = bench.run(args);
+        assert_eq!(run.code, Some(2), "{args:?}\n{}", run.all());
+        assert!(run.stderr.contains(message), "{args:?}\n{}", run.stderr);
+    }
+    bench.ok(&["check", "t.btf", "--recording", "t*"]);
+    let bars = ["metrics", "engine.db", "RT", "--entity", "T_5", "--histogram", "--format", "table"];
+    let bars = bench.ok(&[&bars[..], &["--unit", "us"]].concat()).stdout;
+    assert!(bars.contains(" 917.743 us to 2737.181 us") && !bars.contains(" ms"), "{bars}");
+}

@@ -312,3 +312,20 @@ fn recordings_of_the_corpus_and_their_exports_keep_the_rules() {
     }
     assert!(wrong.is_empty() && any > 0, "{}", wrong.join("\n"));
 }
+
+/// What an ISR causes whose name several cores share is said, as what other processes cause (rule I9).
+#[test]
+fn what_shared_handlers_cause_is_no_comment() {
+    let bench = Bench::new();
+    let toml = bench.demo().join("recording.toml");
+    let text = std::fs::read_to_string(&toml).unwrap();
+    std::fs::write(toml, text.replace("[\"R_1a\"", "[\"EE_as_rpc_handler\", \"R_1a\"")).unwrap();
+    bench.ok(&["ingest", "t.db", "recording", "-q"]);
+    let sql = "SELECT count(*) AS n FROM btf_event WHERE source = 'EE_TC_iirq_handler' AND target = 'EE_as_rpc_handler'";
+    let caused = bench.ok(&["query", "t.db", sql, "--format", "csv"]).stdout;
+    assert_ne!(caused.lines().nth(1), Some("0"));
+    let (wrong, lost) = conforms(&bench, "handlers");
+    assert_eq!((wrong, lost), (Vec::new(), 0));
+    bench.ok(&["export", "t.db", "--btf-version", "2.2.1", "-o", "new.btf"]);
+    bench.ok(&["compare", "t.db", "new.btf", "--level", "order"]);
+}

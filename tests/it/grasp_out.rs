@@ -273,3 +273,51 @@ plot 30 jobCompleted j
     assert!(!part.stdout.contains("server"), "{}", part.stdout);
     assert!(part.stderr.contains("deadlines, …): 2;"), "{}", part.stderr);
 }
+
+/// What ran when a gap began is not drawn as running through it.
+#[test]
+fn gaps_are_comments_in_which_nothing_runs() {
+    let bench = Bench::new();
+    ingest(&bench, &root().join("tests/data/erika2/gap"));
+    check(&bench);
+    let export = bench.ok(&["export", "t.db", "--tick", "1us", "--force", "-o", "t.grasp"]);
+    assert!(export.stderr.contains("2 gaps of the recording cannot be said in Grasp"), "{}", export.stderr);
+    let text = std::fs::read_to_string(bench.path().join("t.grasp")).unwrap();
+    let (mut runs, mut gaps) = (0, 0);
+    for line in text.lines() {
+        gaps += u32::from(line.starts_with("# gap of Core_0: "));
+        runs += i32::from(line.contains(" jobResumed "));
+        runs -=
+            i32::from([" jobPreempted ", " jobCompleted ", " jobBlocked "].iter().any(|w| line.contains(w)));
+        assert!(runs == 0 || !line.starts_with("# gap of "), "{line}\n{text}");
+    }
+    assert!(text.contains(", from 5 to 9\n"), "{text}");
+    assert_eq!(gaps, 2);
+    // At the end of the recording, what runs may go on.
+    assert_eq!(runs, 1, "{text}");
+}
+
+/// ISRs of one name that are another process on each core: their jobs, and what they do with semaphores.
+#[test]
+fn shared_handlers_have_jobs_of_their_own() {
+    let bench = Bench::new();
+    let trace = "#version 2.2.1\n#timescale ns\n# on each core another handler: I\n\
+                 0,S,0,I,I,0,activate\n0,Core_0,0,I,I,0,start\n1,I,0,SEM,M,0,requestsemaphore\n\
+                 1,M,0,SEM,M,0,lock\n1,I,0,SEM,M,0,assigned\n2,S,0,I,I,1,activate\n2,Core_1,0,I,I,1,start\n\
+                 3,I,0,SEM,M,0,released\n3,M,0,SEM,M,0,unlock\n4,Core_0,0,I,I,0,terminate\n\
+                 5,Core_1,0,I,I,1,terminate\n6,S,0,I,I,2,activate\n6,Core_1,0,I,I,2,start\n\
+                 7,Core_1,0,I,I,2,terminate\n";
+    bench.write("t.btf", trace);
+    ingest(&bench, &bench.path().join("t.btf"));
+    for options in [&[][..], &["--entity", "I"], &["--from", "2ns"]] {
+        bench.ok(&[&["export", "t.db", "-q", "--force", "-o", "t.grasp"], options].concat());
+        let text = std::fs::read_to_string(bench.path().join("t.grasp")).unwrap();
+        let arrived: Vec<&str> = text.lines().filter(|line| line.contains("jobArrived")).collect();
+        let names = ["{Core_0.I 0}", "{Core_1.I 0}", "{Core_1.I 1}"];
+        let expected = if options.first() == Some(&"--from") { &names[1..] } else { &names[..] };
+        assert!(arrived.iter().zip(expected).all(|(line, name)| line.ends_with(name)), "{arrived:?}");
+        assert_eq!(arrived.len(), expected.len(), "{text}");
+        assert_eq!(text.matches("jobAcquiredMutex").count(), 1, "{text}");
+        assert_eq!(text.matches("jobReleasedMutex").count(), 1, "{text}");
+    }
+}

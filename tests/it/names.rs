@@ -212,3 +212,43 @@ fn gaps_and_handlers_come_back_with_a_file() {
         assert_eq!(a, b, "{input}");
     }
 }
+
+/// In whatever unit a file counts, and also when it is read and written again in another one.
+#[test]
+fn gaps_stay_where_they_are_in_every_unit() {
+    let bench = Bench::new();
+    bench.ok(&["ingest", "t.db", root().join("tests/data/erika2/gap").to_str().unwrap(), "-q"]);
+    let gaps = |db: &str| {
+        let sql = "SELECT core, begin_at, end_at, reason FROM gap ORDER BY begin_at";
+        bench.ok(&["query", db, sql, "--format", "csv"]).stdout
+    };
+    let expected = gaps("t.db");
+    assert_eq!(expected.lines().count(), 3, "{expected}");
+    let again = |from: &str, unit: &str| {
+        let (file, db) = (format!("{from}.{unit}.btf"), format!("{from}.{unit}.db"));
+        bench.ok(&["export", from, "--time-scale", unit, "-o", &file, "-q"]);
+        bench.ok(&["ingest", &db, &file, "-q"]);
+        assert_eq!(gaps(&db), expected, "{file}");
+        (db, std::fs::read_to_string(bench.path().join(file)).unwrap())
+    };
+    for unit in ["ps", "ns", "us"] {
+        let (db, text) = again("t.db", unit);
+        for other in ["ps", "ns", "us"] {
+            let (_, text) = again(&db, other);
+            let comments: Vec<&str> = text.lines().filter(|line| line.starts_with("# gap of ")).collect();
+            assert!(comments.len() == 2 && comments.iter().all(|line| line.ends_with(other)), "{text}");
+        }
+        // Files may have comments in another unit than their own.
+        let text = text.replace("from 5 to 9 us", "from 5000 to 9000 ns");
+        bench.write("mixed.btf", text);
+        let db = format!("mixed.{unit}.db");
+        bench.ok(&["ingest", &db, "mixed.btf", "-q"]);
+        assert_eq!(gaps(&db), expected);
+    }
+    // Rounded as the times of events are, and that is said.
+    let run = bench.ok(&["export", "t.db", "--time-scale", "ms", "-o", "ms.btf"]);
+    let text = std::fs::read_to_string(bench.path().join("ms.btf")).unwrap();
+    assert!(text.contains(", from 0 to 0 ms\n"), "{text}");
+    let events = text.lines().filter(|line| !line.starts_with('#')).count();
+    assert!(run.stderr.contains(&format!("{} times were rounded", events + 4)), "{}", run.stderr);
+}

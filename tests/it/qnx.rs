@@ -433,3 +433,24 @@ fn idle_threads_that_become_tasks_are_no_load() {
         assert!(without.1 && !with.1, "{release:?}");
     }
 }
+
+/// A filter is one of the file, not of what is asked afterwards.
+#[test]
+fn a_filtered_export_leaves_the_shell_as_it_was() {
+    let (bench, _) = bench(Release::R7, &[]);
+    let count = "SELECT count(*) AS n FROM kernel_event";
+    let script = format!(
+        "{count};\n.export k.csv --table kernel_event --class THREAD\n\
+         .export k.txt --format traceprinter --class THREAD\n{count};\n\
+         .export all.csv --table kernel_event"
+    );
+    let run = bench.run_with_input(&["shell", "t.db"], &script);
+    assert_eq!(run.code, Some(0), "{}", run.all());
+    let all = row(&bench, "t.db", count)[0];
+    let threads = row(&bench, "t.db", &format!("{count} WHERE class_name = 'THREAD'"))[0];
+    assert_eq!(run.stdout.lines().collect::<Vec<_>>(), ["n", &all.to_string(), "n", &all.to_string()]);
+    let rows =
+        |file: &str| std::fs::read_to_string(bench.path().join(file)).unwrap().lines().count() as i64 - 1;
+    assert!(threads > 0 && threads < all);
+    assert_eq!((rows("k.csv"), rows("all.csv")), (threads, all));
+}

@@ -312,3 +312,31 @@ fn a_terminal_without_an_editor_takes_the_next_statement_after_an_error() {
     }
     assert!(terminal.child.wait().unwrap().success());
 }
+
+/// A table that is cut says so, whatever is quiet.
+#[test]
+fn a_quiet_command_says_that_its_table_is_cut() {
+    let bench = Bench::new();
+    bench.demo();
+    bench.ok(&["ingest", "engine.db", "recording", "-q"]);
+    let shown = |rows: &str| {
+        let (pty, pts) = open().unwrap();
+        pty.resize(Size::new(ROWS, COLUMNS)).unwrap();
+        let sql = format!("SELECT * FROM range(0, {rows})");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_btfdb"))
+            .args(["query", "engine.db", &sql, "-q"])
+            .current_dir(bench.path())
+            .spawn(pts)
+            .unwrap();
+        let mut bytes = Vec::new();
+        // The last close of the other side is an error on Linux.
+        let _ = std::fs::File::from(std::os::fd::AsFd::as_fd(&pty).try_clone_to_owned().unwrap())
+            .read_to_end(&mut bytes);
+        assert!(child.wait().unwrap().success());
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    let cut = shown("300");
+    assert!(cut.contains("warning: first 200 rows; there are more"), "{cut}");
+    let whole = shown("3");
+    assert!(!whole.contains("rows"), "{whole}");
+}

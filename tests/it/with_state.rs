@@ -288,6 +288,22 @@ fn each_state_is_said_by_the_event_that_claims_least() {
     assert!(run.stderr.contains("2 pending activations at the begin are comments"), "{}", run.stderr);
     let text = fs::read_to_string(bench.path().join("odd2.btf")).unwrap();
     assert!(text.contains("# not said by an event: T instance 0 is active\n"), "{text}");
+    // Names are selected by patterns, too.
+    let of = |names: &str| {
+        let args =
+            ["export", "odd.db", "--from", "5", "--with-state", "--entity", names, "-o", "x.btf", "--force"];
+        let run = bench.ok(&args);
+        let text = fs::read_to_string(bench.path().join("x.btf")).unwrap();
+        let lines = text.lines().filter(|line| !line.starts_with("# a part of a trace"));
+        (lines.map(str::to_owned).collect::<Vec<_>>(), run.stderr.contains("pending activations"))
+    };
+    let (queue, is_unsaid) = of("Q");
+    assert!(queue.contains(&"5,Core_0,0,T,Q,0,poll".to_owned()) && !is_unsaid, "{queue:?}");
+    assert!(!queue.iter().any(|line| line.contains("not said by an event")), "{queue:?}");
+    assert_eq!(of("Q*"), (queue, false));
+    let (tasks, is_unsaid) = of("T");
+    assert!(tasks.iter().any(|line| line.contains("T instance 0 is active")) && is_unsaid, "{tasks:?}");
+    assert_eq!(of("T*"), (tasks, true));
 }
 
 #[test]

@@ -3,8 +3,9 @@
 
 use crate::bound::Assumption;
 use crate::ops::bound::ProcessBound;
+use crate::picture::exact;
 use crate::render::{line, widths};
-use crate::time::{TimeScale, format_duration};
+use crate::time::TimeScale;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -56,7 +57,7 @@ pub(super) fn text(rows: &[ProcessBound], scale: TimeScale) -> String {
 }
 
 fn table(out: &mut String, rows: &[ProcessBound], scale: TimeScale) {
-    let time = |ticks: Option<i64>| ticks.map_or("-".to_owned(), |ticks| format_duration(ticks, scale));
+    let time = |ticks: Option<i64>| ticks.map_or("-".to_owned(), |ticks| exact(ticks, scale));
     let mut cells = vec![HEADER.map(str::to_owned)];
     cells.extend(rows.iter().map(|row| {
         [
@@ -98,7 +99,7 @@ fn notes(out: &mut String, rows: &[ProcessBound], scale: TimeScale) {
                 "seen" => "as was seen, nothing says why".to_owned(),
                 other => format!("which {other}"),
             };
-            let length = format_duration(blocking, scale);
+            let length = exact(blocking, scale);
             let _ = writeln!(out, "  {} is blocked for {length} by {by}, {why}", row.process);
         }
         for (of, what) in &row.contradictions {

@@ -100,6 +100,10 @@ pub(super) fn run(args: &CheckArgs) -> Result<u8> {
             Error::usage("--format junit is for requirements").hint("name them with --requirements FILE")
         );
     }
+    if !args.sql_path.folders.is_empty() {
+        return Err(Error::usage("--sql-path is for requirements: the rules of BTF are no SQL")
+            .hint("name requirements with --requirements FILE"));
+    }
     let Some(name) = &args.trace else { return Err(Error::usage("give a database or a trace file")) };
     let control = signals::control();
     let options = OpenOptions {

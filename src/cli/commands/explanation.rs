@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::ops::explain::{Chosen, Lost, Parts, RESPONSE, named, ranked};
-use crate::picture::{self, State, exact};
+use crate::picture::{State, exact};
 use crate::time::TimeScale;
 use arrow::array::RecordBatch;
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ pub(super) fn text(chosen: &Chosen, rows: &[RecordBatch], lost: &[Lost], scale: 
         "{}: {} took {}, from {} to {}",
         chosen.recording,
         named(&chosen.process, Some(chosen.instance)),
-        picture::length(length, scale),
+        exact(length, scale),
         exact(begin, scale),
         exact(end, scale)
     );
@@ -59,7 +59,7 @@ pub(super) fn text(chosen: &Chosen, rows: &[RecordBatch], lost: &[Lost], scale: 
         let _ = writeln!(out, "{}", ranked(sample, scale));
     }
     if let Some(first) = lost.first() {
-        let after = picture::length(first.at.saturating_sub(begin), scale);
+        let after = exact(first.at.saturating_sub(begin), scale);
         let by = first.by.as_ref().map(|by| format!(", by {by}")).unwrap_or_default();
         let _ = match lost.len() {
             1 => writeln!(out, "Meanwhile an activation of {} was lost: after {after}{by}.", chosen.process),
@@ -73,7 +73,7 @@ pub(super) fn text(chosen: &Chosen, rows: &[RecordBatch], lost: &[Lost], scale: 
     let is_other = chosen.sample.as_ref().is_some_and(|sample| sample.metric != RESPONSE);
     let _ = match is_other {
         // What is made of parts is not what the metric measures.
-        true => writeln!(out, "\nThe whole response ({}) is made of:", picture::length(length, scale)),
+        true => writeln!(out, "\nThe whole response ({}) is made of:", exact(length, scale)),
         false => writeln!(out, "\nWhat it is made of:"),
     };
     summary(&mut out, &lines, length, scale);
@@ -146,7 +146,7 @@ fn summary(out: &mut String, lines: &[Line], whole: i64, scale: TimeScale) {
             let ticks = i64::try_from(*total).unwrap_or(i64::MAX);
             let share = 100.0 * *total as f64 / (whole.max(1)) as f64;
             let times = if *times == 1 { String::new() } else { format!("{times} times") };
-            [format!("{share:.1} %"), picture::length(ticks, scale), times]
+            [format!("{share:.1} %"), exact(ticks, scale), times]
         })
         .collect();
     let widths = widths(&rows);
@@ -184,8 +184,8 @@ fn in_order(out: &mut String, lines: &[Line], begin: i64, scale: TimeScale) {
     let rows: Vec<[String; 3]> = chosen
         .iter()
         .map(|line| {
-            let after = format!("+{}", picture::length(line.begin.saturating_sub(begin), scale));
-            [after, picture::length(line.length, scale), String::new()]
+            let after = format!("+{}", exact(line.begin.saturating_sub(begin), scale));
+            [after, exact(line.length, scale), String::new()]
         })
         .collect();
     let [a, b, _] = widths(&rows);

@@ -159,8 +159,13 @@ pub(in crate::cli) fn write(session: &Session, args: &ExportArgs, ui: &Ui) -> Re
             Content::Table if request.table != tables::BTF_EVENT.name => {
                 request.selection.with_handlers(session, recording)?
             }
-            Content::Table | Content::SystemEvents => {
-                let (selection, notes) = request.selection.with_names_in_events(session, recording)?;
+            content @ (Content::Table | Content::SystemEvents) => {
+                // Slices and jobs are from tables of instances, which name handlers as processes.
+                let selection = match content {
+                    Content::SystemEvents => request.selection.with_handlers(session, recording)?,
+                    _ => request.selection,
+                };
+                let (selection, notes) = selection.with_names_in_events(session, recording)?;
                 notes.iter().for_each(|note| ui.warning(note));
                 selection
             }

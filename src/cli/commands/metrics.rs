@@ -1,6 +1,6 @@
 //! `btfdb metrics`.
 
-use super::super::args::{ClusterArg, Limits, Output, Recordings, SqlPath, UnitArg};
+use super::super::args::{ClusterArg, Format as ResultFormat, Limits, Output, Recordings, SqlPath, UnitArg};
 use super::super::location;
 use super::super::on_cluster;
 use super::super::signals;
@@ -112,6 +112,12 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
         ))
         .hint(format!("btfdb metrics {option} … > FILE")));
     }
+    if (args.list || args.show.is_some()) && args.output.format != ResultFormat::Auto {
+        let option = if args.list { "--list" } else { "--show" };
+        return Err(
+            Error::usage(format!("{option} prints text, it has no other format")).hint("leave --format out")
+        );
+    }
     if args.list {
         return output::print(&list(&queries)).map(|()| 0);
     }
@@ -163,7 +169,8 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
         let bins = bins_of(&histograms)?;
         report_absent(args, &session, &filter, &bins, ui)?;
         if output::format_of(&args.output)? == Format::Table {
-            let text = histogram::text(&histograms, scale, output::width());
+            let times = histogram::Times { scale, unit: args.unit.unit };
+            let text = histogram::text(&histograms, times, output::width());
             return output::print_to(&args.output, &text).map(|()| 0);
         }
         match args.unit.unit {

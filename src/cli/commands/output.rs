@@ -216,7 +216,7 @@ pub(super) fn show(
     let rendered = render::render(schema, rows, format, target.out(), cap(output)?, threads)?;
     target.finish()?;
     if format == render::Format::Table {
-        ui.status(&rendered.footer());
+        ui.footer(&rendered.footer(), rendered.more);
     }
     Ok(())
 }

@@ -36,6 +36,11 @@ pub(in crate::cli) fn param(text: &str, scale: TimeScale) -> Result<(&str, Param
         let error = Error::usage(format!("--param: '{text}' is not NAME=VALUE"));
         return Err(error.hint("e.g. --param window=10ms"));
     };
+    let bare = name.strip_prefix('$').unwrap_or(name);
+    if bare.is_empty() || !bare.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        return Err(Error::usage(format!("--param: '{bare}' cannot be the name of a parameter"))
+            .hint("a name has letters, digits and _, as in $window"));
+    }
     let digits = value.trim_start_matches(['+', '-']);
     if !digits.is_empty()
         && digits.bytes().all(|b| b.is_ascii_digit())
@@ -59,7 +64,7 @@ pub(in crate::cli) fn param(text: &str, scale: TimeScale) -> Result<(&str, Param
         _ if value.eq_ignore_ascii_case("null") => Param::Null,
         _ => value.into(),
     };
-    Ok((name.strip_prefix('$').unwrap_or(name), value))
+    Ok((bare, value))
 }
 
 /// The name of a parameter as SQL has it.
@@ -110,7 +115,9 @@ mod tests {
         );
         assert!(param("x=99999999999999999999", TimeScale::Ns).is_err());
         assert_eq!(of("x=1e20"), ("x", Param::Float(1e20)));
-        assert_eq!(param("window", TimeScale::Ns).unwrap_err().hints().len(), 1);
+        for wrong in ["window", "a b=1", "$=1", "'x=1"] {
+            assert_eq!(param(wrong, TimeScale::Ns).unwrap_err().hints().len(), 1, "{wrong}");
+        }
     }
 
     #[test]

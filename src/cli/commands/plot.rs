@@ -96,8 +96,8 @@ pub struct PlotArgs {
     /// TOML file with requirements: their deadlines are drawn, and what misses them is marked.
     #[arg(long, value_name = "FILE")]
     pub requirements: Option<PathBuf>,
-    /// Width in pixels.
-    #[arg(long, default_value_t = 1200, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(320..=20_000))]
+    /// Width in pixels; a page has that of its window.
+    #[arg(long, default_value_t = WIDTH, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(320..=20_000))]
     pub width: u32,
     /// PNG: how many pixels a pixel becomes, e.g. 2 for paper and fine screens.
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
@@ -119,6 +119,9 @@ pub struct PlotArgs {
     pub limits: Limits,
 }
 
+/// Width of a picture.
+const WIDTH: u32 = 1200;
+
 /// Charts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ChartArg {
@@ -131,7 +134,7 @@ pub enum ChartArg {
 }
 
 pub(super) fn run(args: &PlotArgs, ui: &Ui) -> Result<u8> {
-    format(args)?;
+    check_options(args, format(args)?)?;
     let control = signals::control();
     let queries = queries_with_folders(&args.sql_path.folders)?;
     let session = query::open(
@@ -164,6 +167,7 @@ fn chosen(database: &Database, args: &PlotArgs) -> Result<Vec<String>> {
 /// Draws what `args` select from the database of a session.
 pub(in crate::cli) fn draw(session: &Session, args: &PlotArgs, ui: &Ui) -> Result<()> {
     let format = format(args)?;
+    check_options(args, format)?;
     let scale = session.database().time_scale();
     let chosen = chosen(session.database(), args)?;
     let explained = match &args.explain {
@@ -251,14 +255,16 @@ fn chart_request(
     let bars_or_samples = form != ChartArg::Load;
     for (given, option, why) in [
         (args.rows != Rows::default(), "--rows", "it has no rows of tasks and cores"),
+        (args.legend != Legend::default(), "--legend", "its legend has one place"),
         (args.requirements.is_some(), "--requirements", "it has no deadlines"),
         (args.window.is_some() && bars_or_samples, "--window", "only loads have windows"),
         (!args.types.is_empty() && !bars_or_samples, "--type", "loads are those of cores"),
     ] {
         if given {
             let name = form.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
+            let what = if option == "--legend" { "" } else { "; --entity chooses what is drawn" };
             return Err(Error::usage(format!("{option} does not go with --chart {name}: {why}"))
-                .hint(format!("leave {option} out; --entity chooses what is drawn")));
+                .hint(format!("leave {option} out{what}")));
         }
     }
     let window = parse::time("--window", args.window.as_deref(), scale)?;
@@ -283,6 +289,22 @@ fn report(picture: &Picture, scale: TimeScale, ui: &Ui) {
     if picture.rows.iter().all(|row| row.runs.is_empty() && row.marks.is_empty() && row.curve.is_none()) {
         ui.warning("nothing happens in the window, of what is shown");
     }
+}
+
+/// Fails for an option that the format has no use for.
+fn check_options(args: &PlotArgs, format: PictureFormat) -> Result<()> {
+    let is_page = format == PictureFormat::Html;
+    for (given, option, why) in [
+        (is_page && args.width != WIDTH, "--width", "a page is as wide as its window"),
+        (is_page && args.legend != Legend::default(), "--legend", "the legend of a page has one place"),
+        (format != PictureFormat::Png && args.scale != 1.0, "--scale", "only a PNG has pixels"),
+    ] {
+        if given {
+            let error = Error::usage(format!("{option} does not go with {}: {why}", format.as_str()));
+            return Err(error.hint(format!("leave {option} out, or write another format")));
+        }
+    }
+    Ok(())
 }
 
 fn format(args: &PlotArgs) -> Result<PictureFormat> {

@@ -74,7 +74,7 @@ pub(super) fn text(process: &str, rows: &[RecordBatch], scale: TimeScale) -> Res
 }
 
 fn of_recording(process: &str, all: &Compared, scale: TimeScale) -> String {
-    let time = |ticks| picture::length(ticks, scale);
+    let time = |ticks| picture::exact(ticks, scale);
     let Compared { recording, typical, slow, typical_count, slow_count, kinds } = all;
     let mut out = format!(
         "{recording}: slow responses of {process} take {} on average, {} longer than typical ones, which take {}.\n",

@@ -1,6 +1,7 @@
 //! The dot commands that run, write or change something. Not the lists of others (see `listings`).
 
 use super::super::location;
+use super::commands::OF_THE_SHELL;
 use super::{Flow, Shell, pager_of_the_user, script};
 use crate::cli::args::Format;
 use crate::cli::commands::output::format as output_format;
@@ -89,7 +90,8 @@ pub(super) fn histogram(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow>
         report_missed_chains(&shell.session, shell.ui);
         if shell.format() == render::Format::Table {
             let scale = shell.session.database().time_scale();
-            return shell.print(&drawing::text(&histograms, scale, shell.width()));
+            let times = drawing::Times { scale, unit: shell.unit() };
+            return shell.print(&drawing::text(&histograms, times, shell.width()));
         }
         shell.show(&bins.schema(), &mut std::iter::once(Ok(bins.clone())), &[])?;
         Ok(Flow::Next)
@@ -157,10 +159,19 @@ pub(super) fn param(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
         let all: String = shell.settings.params.iter().map(|text| format!("{text}\n")).collect();
         return shell.print(&all);
     };
-    let (name, _) = parse::param(text, shell.session.database().time_scale())?;
+    // Out of habit, users type a semicolon, and double quotes around a text.
+    let text = text.trim_end_matches(';');
+    let text = match text.split_once('=').map(|(name, value)| (name.trim(), value.trim())) {
+        Some((name, value)) => match value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) {
+            Some(value) => format!("{name}='{value}'"),
+            None => format!("{name}={value}"),
+        },
+        None => text.to_owned(),
+    };
+    let (name, _) = parse::param(&text, shell.session.database().time_scale())?;
     let same = |other: &String| other.split_once('=').is_some_and(|(n, _)| n.trim_start_matches('$') == name);
     shell.settings.params.retain(|other| !same(other));
-    shell.settings.params.push(text.clone());
+    shell.settings.params.push(text);
     Ok(Flow::Next)
 }
 
@@ -235,10 +246,6 @@ struct PlotLine {
 
 pub(super) fn export(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
     let ExportLine { args } = command_line(".export", words)?;
-    if args.chains().is_some() {
-        return Err(Error::usage("the chains of a shell are given when it begins")
-            .hint("`btfdb shell DB --chains FILE`"));
-    }
     shell.timed(|shell| exporting::write(&shell.session, &args, shell.ui))?;
     Ok(Flow::Next)
 }
@@ -253,6 +260,11 @@ pub(super) fn plot(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
 fn command_line<T: Parser>(name: &str, words: &[String]) -> Result<T> {
     let named = words.iter().position(|w| w.starts_with("--")).unwrap_or(words.len());
     let (places, options) = words.split_at(named);
+    let names = options.iter().filter_map(|word| word.strip_prefix("--")?.split('=').next());
+    if let Some(option) = names.into_iter().find(|name| OF_THE_SHELL.contains(name)) {
+        return Err(Error::usage(format!("--{option} is the same for all of a shell"))
+            .hint(format!("give it when it begins: `btfdb shell DB --{option} …`")));
+    }
     let mut line: Vec<String> = [name, "-"].map(str::to_owned).into();
     for (option, word) in ["--output", "--from", "--to"].into_iter().zip(places) {
         line.push(format!("{option}={word}"));

@@ -81,9 +81,9 @@ const fn may(name: &'static str, kind: ArgKind) -> Arg {
     Arg { name, kind, required: false }
 }
 
-/// Options of commands that the shell sets itself.
-const NOT_IN_THE_SHELL: [&str; 6] =
-    [CHAINS_OPTION, "memory-limit", "no-files", "output", "sql-path", "threads"];
+/// Options of commands that a shell has for all that it does.
+pub(super) const OF_THE_SHELL: [&str; 6] =
+    [CHAINS_OPTION, "max-depth", "memory-limit", "no-files", "sql-path", "threads"];
 
 /// Options of a command of btfdb that the command of the shell takes.
 pub(super) fn options(of: Of) -> Vec<String> {
@@ -92,7 +92,9 @@ pub(super) fn options(of: Of) -> Vec<String> {
         Of::Plot => PlotArgs::augment_args(clap::Command::new("plot")),
     };
     let names = command.get_arguments().filter_map(|argument| argument.get_long());
-    names.filter(|name| !NOT_IN_THE_SHELL.contains(name)).map(|name| format!("--{name}")).collect()
+    // The file is the first argument.
+    let is_taken = |name: &&str| *name != "output" && !OF_THE_SHELL.contains(name);
+    names.filter(is_taken).map(|name| format!("--{name}")).collect()
 }
 
 /// All commands, in the order of the help.
@@ -145,8 +147,11 @@ pub(super) const COMMANDS: &[Command] = &[
         .args(&[may("N", ArgKind::Free)])
         .detail("What goes to a file, a pipe or a pager is always complete."),
     command(".param", actions::param, "Give $NAME in SQL a value, or show all values")
-        .args(&[may("NAME=VALUE", ArgKind::Free)])
-        .detail("A number, a time such as 10ms, null, or text. Some views need values: .schema says which."),
+        .args(&[may("NAME=VALUE", ArgKind::Line)])
+        .detail(
+            "A number, a time such as 10ms, null, or text; in quotes, it is text. Some views need values: \
+             .schema says which.",
+        ),
     command(".timer", actions::timer, "Show how long each statement took")
         .args(&[may("on|off", ArgKind::Word(SWITCH))]),
     command(".pager", actions::pager, "Look at results with a pager")

@@ -49,6 +49,11 @@ pub(super) fn fitted(
 }
 
 impl Fitted {
+    /// True if rows, or ends of lines, are not shown.
+    pub fn is_cut(&self) -> bool {
+        self.rendered.more || self.cut
+    }
+
     /// The line under the table: the number of rows, and how to see the rest.
     pub fn footer(&self) -> String {
         let all = if self.rendered.more { "; `.rows 0` shows all" } else { "" };

@@ -269,7 +269,7 @@ impl Shell<'_> {
         if let (Some(cap), Some(width)) = (cap, self.width) {
             let fitted = fit::fitted(schema, rows, cap, width)?;
             self.print(&fitted.text)?;
-            self.ui.status(&fitted.footer());
+            self.ui.footer(&fitted.footer(), fitted.is_cut());
             return Ok(());
         }
         let file = self.out.path().map(Path::to_owned);
@@ -278,7 +278,7 @@ impl Shell<'_> {
             self.out.write(pager, |out| render::render(schema, rows, format, out, cap, threads))?;
         match file {
             Some(path) => self.ui.status(&format!("{} to {}", rendered.footer(), path.display())),
-            None if format == render::Format::Table => self.ui.status(&rendered.footer()),
+            None if format == render::Format::Table => self.ui.footer(&rendered.footer(), rendered.more),
             None => {}
         }
         Ok(())

@@ -2,7 +2,7 @@
 //! the output into jobs, in order. Not for the events themselves (see `events`).
 
 use super::events::{Job, Piece, Style};
-use super::gaps::Gaps;
+use super::gaps::{Counting, Gaps};
 use super::original::Original;
 use super::texts::expressible;
 use super::{BtfCounts, BtfOptions, Facts};
@@ -28,6 +28,8 @@ pub(super) struct Lines<'a, I> {
     style: &'a Style,
     /// The unit of the output.
     unit: TimeScale,
+    /// The unit of the imported file, as far as it has been read.
+    file_unit: TimeScale,
     /// The recording was imported from BTF.
     imported: bool,
     options: BtfOptions,
@@ -41,6 +43,8 @@ pub(super) struct Lines<'a, I> {
     own_header_written: bool,
     /// Lines that the version cannot express.
     inexpressible: u64,
+    /// Times in comments of our own that had to be rounded.
+    rounded: u64,
 }
 
 impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
@@ -62,6 +66,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
             lines: Vec::new(),
             style,
             unit: options.time_scale.unwrap_or(own),
+            file_unit: own,
             imported,
             options,
             original,
@@ -70,6 +75,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
             unit_written: false,
             own_header_written: false,
             inexpressible: 0,
+            rounded: 0,
         };
         lines.header(facts);
         lines
@@ -80,6 +86,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
             shifted_by: self.style.zero.unsigned_abs(),
             inexpressible: self.inexpressible,
             left_out: self.original.rejected,
+            rounded: self.rounded,
             ..BtfCounts::default()
         }
     }
@@ -139,11 +146,11 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         let numbers: Integers = result::column(&batch, btf_event::SEQ)?;
         let numbers = numbers.values();
         let times: Integers = result::column(&batch, btf_event::TIME)?;
-        let (scale, zero) = (self.style.scale, self.style.zero);
         let (mut pieces, mut size) = (Vec::new(), 0);
         while let Some(first) = numbers.get(row).filter(|_| size < PORTION) {
             let complete = self.before(Some(*first))?;
-            self.gaps.write_before(times.value(row), zero, scale.as_str(), &mut self.lines);
+            let counting = self.counting();
+            self.rounded += self.gaps.write_before(times.value(row), counting, &mut self.lines);
             let mut end = match self.original.next_seq() {
                 _ if !complete => row,
                 None => numbers.len(),
@@ -170,7 +177,8 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
             if line.parameter {
                 self.parameter(&line.text);
             } else {
-                self.line(&line.text);
+                let again = self.counting().again(&line.text, self.file_unit);
+                self.line(&again.unwrap_or(line.text));
             }
             if self.lines.len() >= PORTION {
                 return Ok(false);
@@ -188,6 +196,9 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
     fn parameter(&mut self, text: &str) {
         let known = Keyword::split(text);
         if let Some((Keyword::TimeScale, value)) = known {
+            self.file_unit = TimeScale::parse(&value.to_ascii_lowercase()).unwrap_or(self.file_unit);
+        }
+        if let Some((Keyword::TimeScale, _)) = known {
             if self.options.time_scale.is_some() || self.version.is_some() {
                 if !self.unit_written {
                     let line = self.unit_line();
@@ -195,7 +206,7 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
                 }
                 return;
             }
-            self.unit = TimeScale::parse(&value.to_ascii_lowercase()).unwrap_or(self.unit);
+            self.unit = self.file_unit;
         }
         let Some(version) = self.version else { return self.line(text) };
         // The header is already that of this version; tables are written only in numeric mode, and generated.
@@ -211,6 +222,11 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
             let comment = format!("# {}", text.trim().trim_start_matches('#'));
             self.line(&comment);
         }
+    }
+
+    /// How times in comments count from here on.
+    fn counting(&self) -> Counting {
+        Counting { scale: self.style.scale, zero: self.style.zero, unit: self.unit }
     }
 
     fn line(&mut self, text: &str) {

@@ -6,7 +6,6 @@
 mod entities;
 mod events;
 mod gaps;
-mod handlers;
 mod known;
 mod lines;
 mod numbers;
@@ -18,7 +17,7 @@ mod translate;
 
 use std::io::Write;
 
-use super::{Content, ExportRequest, Exported, Exporter, ExporterInfo};
+use super::{Content, ExportRequest, Exported, Exporter, ExporterInfo, handlers};
 use crate::btf::remark;
 use crate::btf::spec::Version;
 use crate::engine::{self, EventOrder, Session, imported_as};
@@ -35,6 +34,7 @@ use numbers::Numbers;
 use original::Original;
 use state::StateAtBegin;
 
+pub(super) use gaps::Gap;
 pub(crate) use gaps::Gaps;
 pub(crate) use translate::{Translation, Translator};
 

@@ -42,8 +42,8 @@ type Events = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 pub(super) struct StateAtBegin {
     known: Known,
     events: Vec<Statement>,
-    /// What cannot be said in events.
-    pub unsaid: Vec<String>,
+    /// Pending activations that cannot be said again.
+    pub unsaid: Vec<Statement>,
 }
 
 impl StateAtBegin {
@@ -96,7 +96,10 @@ impl StateAtBegin {
             let count = self.len();
             format!("the next {count} events say the state at the begin of the window; they were not recorded there")
         });
-        let unsaid = self.unsaid.iter().map(|what| format!("not said by an event: {what}"));
+        let unsaid = self.unsaid.iter().map(|Statement { target: (name, number), .. }| {
+            let (name, number) = (self.known.names.text(*name), number.unwrap_or_default());
+            format!("not said by an event: {name} instance {number} is active")
+        });
         unsaid.chain(said).collect()
     }
 
@@ -139,12 +142,13 @@ impl StateAtBegin {
                 || EntityType::parse_tolerant(a).is_some_and(|of| EntityType::parse_tolerant(b) == Some(of))
         };
         let names = &self.known.names;
-        let entities = &selection.entities;
-        self.events.retain(|event| {
-            let of = |who: Who| entities.iter().any(|entity| entity == names.text(who.0));
-            (entities.is_empty() || of(event.source) || of(event.target))
+        let is_selected = |event: &Statement| {
+            let of = |who: Who| selection.has_entity(names.text(who.0));
+            (of(event.source) || of(event.target))
                 && (kinds.is_empty() || kinds.iter().any(|kind| same(kind, names.text(event.kind))))
-        });
+        };
+        self.events.retain(is_selected);
+        self.unsaid.retain(is_selected);
     }
 
     fn say(&mut self, version: Option<Version>) {
@@ -258,10 +262,7 @@ impl StateAtBegin {
                 says.extend(events);
                 continue;
             }
-            for event in pending {
-                let (name, number) = (self.known.names.text(name), event.target.1.unwrap_or_default());
-                self.unsaid.push(format!("{name} instance {number} is active"));
-            }
+            self.unsaid.extend(pending);
         }
         says
     }

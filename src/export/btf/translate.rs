@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use crate::btf::Record;
 use crate::btf::spec::{self, Action, ActionRule, Content, EntityType, EntityTypes, Note, Version};
-use crate::engine::{Param, Session};
+use crate::engine::Session;
 use crate::error::Result;
-use crate::schema::result::{self, Integers, Texts};
+use crate::export::handlers;
 
 /// Expresses events in one version.
 #[derive(Debug)]
@@ -40,25 +40,17 @@ pub(super) enum Source {
 
 impl Translator {
     pub fn new(session: &Session, recording: &str, version: Version) -> Result<Self> {
-        let names = |sql: &str| -> Result<HashSet<String>> {
-            let mut names = HashSet::new();
-            for batch in session.sql(sql, &[("recording", Param::from(recording))])? {
-                let [column]: [Texts; 1] = result::columns(&batch?)?;
-                names.extend(column.iter().flatten().map(str::to_owned));
-            }
-            Ok(names)
-        };
-        let processes =
-            names("SELECT DISTINCT process FROM process_instance WHERE recording = $recording ORDER BY 1")?;
+        let processes = processes(session, recording)?;
         // Only 2.3.0 makes notes depend on them.
         let counting = match version {
-            Version::V2_3_0 => names(
+            Version::V2_3_0 => session.names(
                 "SELECT DISTINCT target FROM btf_event WHERE recording = $recording \
-                 AND is_type(target_type, 'SEM') AND is_action(action, 'increment', 'decrement') ORDER BY 1",
+                 AND is_type(target_type, 'SEM') AND is_action(action, 'increment', 'decrement')",
+                &[("recording", recording.into())],
             )?,
-            _ => HashSet::new(),
+            _ => Vec::new(),
         };
-        Ok(Self { version, processes, counting })
+        Ok(Self { version, processes, counting: counting.into_iter().collect() })
     }
 
     /// To a version, or to [`Self::best_version`] if none is given.
@@ -71,27 +63,20 @@ impl Translator {
     /// process. If there is no such code, but alarms set OS events, it is 2.2.1: since 2.2.0 stimuli do that,
     /// before only processes (2.1.5 table 14).
     pub fn best_version(session: &Session, recording: &str) -> Result<Version> {
-        let count = |sql: &str| -> Result<i64> {
-            let mut sum = 0;
-            for batch in session.sql(sql, &[("recording", Param::from(recording))])? {
-                let column = result::columns::<[Integers; 1]>(&batch?)?;
-                sum += column[0].get(0).unwrap_or(0);
-            }
-            Ok(sum)
+        let sources = |condition: &str| {
+            let of = "SELECT DISTINCT source FROM btf_event WHERE recording = $recording AND";
+            session.names(&format!("{of} {condition}"), &[("recording", recording.into())])
         };
-        let of_stimuli = count(
-            "SELECT count(*) AS n FROM btf_event WHERE recording = $recording \
-             AND is_action(action, 'set_event') AND source NOT IN \
-             (SELECT process FROM process_instance WHERE recording = $recording)",
-        )?;
-        if of_stimuli == 0 {
+        let set_events = sources("is_action(action, 'set_event')")?;
+        let by_processes = set_events.is_empty() || {
+            let processes = processes(session, recording)?;
+            set_events.iter().all(|source| processes.contains(source))
+        };
+        if by_processes {
             return Ok(Version::V2_1_5);
         }
-        let outside = count(
-            "SELECT count(*) AS n FROM btf_event WHERE recording = $recording \
-             AND is_environment(source) AND NOT is_type(target_type, 'STI')",
-        )?;
-        Ok(if outside == 0 { Version::V2_2_1 } else { Version::V2_1_5 })
+        let outside = sources("is_environment(source) AND NOT is_type(target_type, 'STI')")?;
+        Ok(if outside.is_empty() { Version::V2_2_1 } else { Version::V2_1_5 })
     }
 
     pub(super) fn source(&self, name: &str) -> Source {
@@ -212,6 +197,13 @@ impl Translator {
     pub(super) fn note(&self, kind: EntityType, action: Action) -> Option<Note> {
         self.rule(kind, action).map(|(_, rule)| rule.note)
     }
+}
+
+/// What a recording calls its tasks and ISRs: in its tables, and in its events.
+fn processes(session: &Session, recording: &str) -> Result<HashSet<String>> {
+    let sql = "SELECT DISTINCT process FROM process_instance WHERE recording = $recording";
+    let processes = session.names(sql, &[("recording", recording.into())])?;
+    Ok(processes.into_iter().chain(handlers::names(session, recording)?).collect())
 }
 
 #[cfg(test)]

@@ -54,8 +54,10 @@ impl Jobs {
         let condition = whole.overlap(recording, ("0", "0"), &entities, &[state::TYPE]);
         let (rows, mut params) = (condition.sql(), condition.params());
         let (from, to) = (selection.from.unwrap_or(i64::MIN), selection.to.unwrap_or(i64::MAX));
-        params.extend([("from", from.into()), ("to", to.into())]);
-        // A span on a core begins if the job was not there right before, and ends if it is not right after.
+        let end = session.database().recording(recording)?.and_then(|recording| recording.end_at);
+        params.extend([("from", from.into()), ("to", to.into()), ("end", end.unwrap_or(i64::MAX).into())]);
+        // A span on a core begins if the job was not there right before, and ends if it is not right after. Where
+        // nothing is known after it, and it did not end, it is not drawn as going on.
         let sql = format!(
             "WITH stretch AS (
                 SELECT *,
@@ -80,6 +82,12 @@ impl Jobs {
                 SELECT end_at, 1, CASE WHEN state_after = 'waiting' THEN 'block' ELSE 'preempt' END,
                     process, type, instance, core
                 FROM placed WHERE state IN ('running', 'polling') AND known_after AND NOT stays
+                UNION ALL
+                SELECT p.end_at, 1, 'preempt', p.process, p.type, p.instance, p.core
+                FROM placed AS p LEFT ANTI JOIN process_instance AS i ON i.recording = p.recording
+                    AND i.process = p.process AND i.type = p.type AND i.instance = p.instance
+                    AND i.terminate_at = p.end_at
+                WHERE p.state IN ('running', 'polling') AND NOT p.known_after AND p.end_at < $end
                 UNION ALL
                 SELECT terminate_at, CASE WHEN running + polling = 0 THEN 2 ELSE 1 END,
                     CASE WHEN running + polling = 0 THEN 'pass' ELSE 'complete' END, process, type, instance, core

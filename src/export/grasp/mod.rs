@@ -15,6 +15,7 @@
 //! | another semaphore | `jobAcquiredSemaphore`, `jobReleasedSemaphore`, `jobSuspendedOnSemaphore` |
 //! | stimulus, signal, OS event | `message` |
 //! | anything else | a comment `# btf: …` |
+//! | gap | a comment `# gap of …`; what ran on its core is preempted |
 //!
 //! Jobs come from the tables of instances and states, which are the same for every dialect of BTF; states
 //! without duration are left out. At one instant, arrivals come first, then what leaves a core, then what
@@ -30,7 +31,7 @@ mod script;
 #[cfg(test)]
 mod tests;
 
-use super::{Content, ExportRequest, Exported, Exporter, ExporterInfo};
+use super::{Content, ExportRequest, Exported, Exporter, ExporterInfo, Gaps};
 use crate::engine::Session;
 use crate::error::{Error, Result};
 use crate::metrics::tick_of;
@@ -85,11 +86,14 @@ impl Exporter for Grasp {
             tick: request.options.ticks(TICK, session.database().time_scale())?,
             dialect: request.options.parsed(DIALECT, Dialect::parse)?,
         };
-        let GraspCounts { commands, comments, left_out } =
+        let GraspCounts { commands, comments, left_out, gaps } =
             export_grasp(session, &request.selection, &options, out)?;
         Ok(Exported::new(format!("{commands} commands"), commands == 0)
             .warn(comments, || {
                 format!("{comments} events cannot be said in Grasp; they are comments, # btf: …")
+            })
+            .warn(gaps, || {
+                format!("{gaps} gaps of the recording cannot be said in Grasp; they are comments, # gap of …")
             })
             .warn(left_out, || {
                 format!(
@@ -136,6 +140,8 @@ pub(super) struct GraspCounts {
     /// Commands of a Grasp trace in the selected part that only Grasp can express (servers, buffers, messages
     /// and others). They are written only with the whole trace.
     pub left_out: u64,
+    /// Gaps of the recording, which Grasp cannot express.
+    pub gaps: u64,
 }
 
 /// Writes the selected part of a recording as a script. A whole Grasp trace, in its own unit, is copied.
@@ -166,9 +172,13 @@ fn export_grasp(
     let declared = Declared::write(part, &mut script)?;
     let mut jobs = Jobs::of(part)?;
     let mut others = Others::of(part)?;
+    let mut gaps = Gaps::read(session, &recording)?.within(selection.from, selection.to);
     let mut moment = Moment::new(&declared);
     loop {
         let next = [jobs.at(), others.at()].into_iter().flatten().min();
+        while let Some(gap) = gaps.next_before(next.unwrap_or(i64::MAX)) {
+            script.gap(&gap)?;
+        }
         let Some(at) = next else { break };
         while jobs.at() == Some(at) {
             moment.step(jobs.take()?);

@@ -2,6 +2,7 @@
 
 use super::GraspCounts;
 use crate::error::{Error, ErrorKind, Result};
+use crate::export::btf::Gap;
 use crate::formats::grasp::join;
 use std::io::Write;
 
@@ -85,6 +86,14 @@ impl<'o> Script<'o> {
     /// A comment that does not stand for an event.
     pub fn note(&mut self, text: &str) -> Result<()> {
         self.put(&format!("# {}", harmless(text)))
+    }
+
+    /// A gap, with its times as the script has them.
+    pub fn gap(&mut self, gap: &Gap) -> Result<()> {
+        self.done.gaps += 1;
+        let [begin, end] = [gap.begin, gap.end].map(|at| self.ticks.text(at));
+        let core = gap.core.as_deref().unwrap_or("all cores");
+        self.note(&format!("gap of {core}: {}, from {begin} to {end}", gap.reason))
     }
 
     /// An event that Grasp cannot express.

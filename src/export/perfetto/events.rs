@@ -7,6 +7,7 @@ use crate::btf::spec::{Action, EntityType, EntityTypes, process_transition, runn
 use crate::engine::{self, EventOrder};
 use crate::error::Result;
 use crate::export::cursor::Cursor;
+use crate::export::handlers::Handlers;
 use crate::schema::tables;
 use std::collections::HashMap;
 
@@ -14,6 +15,8 @@ use std::collections::HashMap;
 struct Event<'a> {
     time: i64,
     source: &'a str,
+    /// The type of the source; `None` if it is no target of any event.
+    source_kind: Option<EntityType>,
     target: &'a str,
     target_instance: Option<i64>,
     kind: Option<EntityType>,
@@ -31,6 +34,7 @@ impl Export<'_, '_> {
         let whole = self.selection.is_whole();
         let events = engine::events(self.session, self.recording, (&sql, &params), whole, EventOrder::Time)?;
         let mut rows = Cursor::new(events);
+        let mut handlers = Handlers::read(self.session, self.recording, self.selection)?;
         let mut text = String::new();
         // Time, number, source and its instance, type, target and its instance, action, note.
         while rows.next()? {
@@ -40,17 +44,30 @@ impl Export<'_, '_> {
             if lasts(kind, meaning) {
                 continue;
             }
+            let time = rows.int(0).unwrap_or(0);
+            // An ISR that is another process on each core is on the tracks of that process.
+            let is_isr = |kind| kind == Some(EntityType::Isr);
+            let source_kind = known.get(rows.name(2)).copied();
+            let source = match is_isr(source_kind) {
+                true => handlers.process(time, rows.name(2), rows.int(3))?.map(|(name, _)| name.to_owned()),
+                false => None,
+            };
+            let target = match is_isr(kind) {
+                true => handlers.process(time, rows.name(5), rows.int(6))?,
+                false => None,
+            };
             let event = Event {
-                time: rows.int(0).unwrap_or(0),
-                source: rows.name(2),
-                target: rows.name(5),
-                target_instance: rows.int(6),
+                time,
+                source: source.as_deref().unwrap_or_else(|| rows.name(2)),
+                source_kind,
+                target: target.map_or_else(|| rows.name(5), |(name, _)| name),
+                target_instance: target.map_or_else(|| rows.int(6), |(_, instance)| Some(instance)),
                 kind,
                 action,
                 meaning,
                 note: rows.text(8),
             };
-            self.event(&event, &known, &mut text)?;
+            self.event(&event, &mut text)?;
         }
         Ok(())
     }
@@ -71,12 +88,7 @@ impl Export<'_, '_> {
         Ok(kinds)
     }
 
-    fn event(
-        &mut self,
-        event: &Event<'_>,
-        known: &HashMap<String, EntityType>,
-        text: &mut String,
-    ) -> Result<()> {
+    fn event(&mut self, event: &Event<'_>, text: &mut String) -> Result<()> {
         let packets = &mut self.packets;
         let target = event.target;
         let mut args = Vec::with_capacity(3);
@@ -101,9 +113,8 @@ impl Export<'_, '_> {
             packets.counter(row.track, event.time, value)?;
         }
         args.extend(event.note.map(|note| Argument::Text("note", note)));
-        let source = known.get(event.source).copied();
         // A stimulus is the event itself; any other event has its source as a property.
-        let track = match (event.kind, source) {
+        let track = match (event.kind, event.source_kind) {
             (Some(EntityType::Stimulus), _) => {
                 args.push(Argument::Name("source", event.source));
                 self.tracks.row(Group::Stimuli, target, TrackKind::Other, "", packets)?.track

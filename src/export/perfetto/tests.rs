@@ -277,10 +277,16 @@ fn windows_cut_what_reaches_into_them() {
 
 /// One of the recordings of the tests.
 fn recorded(file: &str) -> (tempfile::TempDir, Session) {
+    let text = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/btf").join(file));
+    read(file, &text.unwrap())
+}
+
+/// A recording with this content.
+fn read(name: &str, text: &[u8]) -> (tempfile::TempDir, Session) {
     let dir = tempfile::TempDir::new().unwrap();
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/btf");
-    let plans =
-        crate::description::plan(&[data.join(file)], &Default::default(), crate::formats::FORMATS).unwrap();
+    let file = dir.path().join(name);
+    std::fs::write(&file, text).unwrap();
+    let plans = crate::description::plan(&[file], &Default::default(), crate::formats::FORMATS).unwrap();
     let control = std::sync::Arc::new(crate::ops::Control::default());
     let options = crate::ops::IngestOptions::default();
     let disk = std::sync::Arc::new(crate::store::RealDisk);
@@ -382,4 +388,36 @@ fn semaphores_signals_and_chains_agree_with_the_library() {
                WHERE target_type = 'SIG' AND action = 'write' AND regexp_like(note, '^-?[0-9]+$') ORDER BY time, seq";
     assert!(!values.is_empty());
     assert_eq!(values, rows(&session, sql));
+}
+
+/// ISRs of one name that are another process on each core: activations, causes and states are of that process.
+#[test]
+fn shared_handlers_have_tracks_of_their_own() {
+    let text = "#version 2.2.1\n#timescale ns\n# on each core another handler: I\n\
+                0,S,0,I,I,0,activate\n1,Core_0,0,I,I,0,start\n2,I,0,T,A,0,activate\n\
+                3,S,0,I,I,1,activate\n4,Core_1,0,I,I,1,start\n5,I,1,SIG,X,0,write,7\n5,I,0,SIG,X,0,write,8\n\
+                6,Core_0,0,I,I,0,terminate\n7,Core_1,0,I,I,1,terminate\n7,Core_0,0,T,A,0,start\n\
+                8,S,0,I,I,2,activate\n8,Core_1,0,I,I,2,start\n9,Core_1,0,I,I,2,terminate\n\
+                9,Core_0,0,T,A,0,terminate\n";
+    let (_dir, session) = read("shared.btf", text.as_bytes());
+    let (trace, _) = exported(&session, &Selection::default());
+    assert!(!trace.slices.iter().any(|s| s.track == "I" || s.name == "activate I"), "{trace:?}");
+    let running: Vec<_> = trace.on("Core_1.I/state").into_iter().filter(|s| s.0 == "running").collect();
+    assert_eq!(running, [("running", 4, 3, Some(0)), ("running", 8, 1, Some(1))]);
+    let on = |track: &str, name: &str| trace.on(track).iter().filter(|s| s.0 == name).count();
+    assert_eq!([on("Core_0.I", "activate A"), on("Core_0.I", "write X"), on("Core_1.I", "write X")], [1; 3]);
+    let of = |wanted: &dyn Fn(&Slice) -> bool| {
+        let mut flows: Vec<_> = trace.slices.iter().filter(|s| wanted(s)).map(|s| s.flow.unwrap()).collect();
+        flows.sort_unstable();
+        flows
+    };
+    let activated = of(&|s| s.name.starts_with("activate Core_"));
+    let started = of(&|s| s.track.ends_with(".I/state") && s.name == "running");
+    assert_eq!((activated.len(), activated), (3, started));
+    // A name selects its processes, and a window those in it.
+    let window = Selection { entities: vec!["I".into()], from: Some(5), ..Selection::default() };
+    let window = window.with_handlers(&session, "shared").unwrap();
+    let (trace, _) = exported(&session, &window);
+    assert_eq!(trace.on("Core_0.I/state"), [("running", 5, 1, Some(0))]);
+    assert_eq!(trace.on("Core_1.I").iter().filter(|s| s.0 == "write X").count(), 1);
 }

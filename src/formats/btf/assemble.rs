@@ -13,7 +13,7 @@ use crate::formats::text::MAX_NAMES;
 use crate::formats::{Gap, Output, Remark, Rows};
 use crate::names::{Interner, MergedNames, NameColumn};
 use crate::schema::{BtfEventRows, BtfLineRow, BtfLineRows, tables};
-use crate::time::{TimeScale, divide_half_even, with_sign};
+use crate::time::{TimeScale, convert, divide_half_even, with_sign};
 use std::collections::{HashMap, HashSet};
 
 /// Rows per batch of lines that are not events.
@@ -163,9 +163,10 @@ impl Assembler {
             remark::Remark::Handlers(name) => Some(Remark::Handlers(name.to_owned())),
             remark::Remark::Gap { .. } if self.counter.is_some() => None,
             remark::Remark::Part | remark::Remark::Known(_) => None,
-            remark::Remark::Gap { core, reason, span } => {
-                let scale = |time| ticks_of(time, self.header.scale(), self.scale);
-                let (begin, end) = (scale(span.0)?, Some(scale(span.1)?).filter(|_| span.1 >= span.0)?);
+            remark::Remark::Gap { core, reason, span, unit } => {
+                let unit = unit.and_then(TimeScale::parse).unwrap_or_else(|| self.header.scale());
+                let ticks = |time| convert(time, unit, self.scale).map(|rounded| rounded.ticks);
+                let (begin, end) = (ticks(span.0)?, Some(ticks(span.1)?).filter(|_| span.1 >= span.0)?);
                 let (core, reason) = (core.map(str::to_owned), reason.to_owned());
                 Some(Remark::Gap(Gap { begin, end: Some(end), core, reason }))
             }
@@ -318,17 +319,6 @@ impl Assembler {
         self.seq += count;
         let events = Rows::new(tables::BTF_EVENT, columns.take_batch()?);
         out.rows(events.in_lines(lines_before, rows.lines))
-    }
-}
-
-/// A time of a unit in ticks; `None` if it does not fit.
-fn ticks_of(time: i64, unit: TimeScale, scale: TimeScale) -> Option<i64> {
-    match (unit.decimals(), scale.decimals()) {
-        (unit, scale) if unit <= scale => time.checked_mul(10i64.checked_pow(scale - unit)?),
-        (unit, scale) => {
-            let (ticks, _) = divide_half_even(time.unsigned_abs(), 10u64.checked_pow(unit - scale)?);
-            with_sign(ticks, time < 0)
-        }
     }
 }
 

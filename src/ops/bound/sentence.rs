@@ -2,13 +2,14 @@
 
 use super::system::System;
 use crate::bound::{Contradiction, Evidence};
-use crate::time::{TimeScale, format_duration};
+use crate::picture::exact;
+use crate::time::TimeScale;
 
 /// One sentence without its full stop.
 pub(super) fn of(contradiction: &Contradiction, system: &System, scale: TimeScale) -> String {
     let Contradiction { by, amount, what, .. } = contradiction;
     let by = by.and_then(|by| system.processes.get(by)).map_or("another task", |known| known.name.as_str());
-    let duration = || format_duration(*amount, scale);
+    let duration = || exact(*amount, scale);
     match what {
         Evidence::Exceeded => format!("a response is {} above the bound", duration()),
         Evidence::Overtaken => format!("{by} started {} before it", times(*amount)),

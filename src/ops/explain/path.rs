@@ -3,7 +3,7 @@
 use super::{Asked, Causes, Parts, find, named, parts, ranked};
 use crate::engine::Session;
 use crate::error::Result;
-use crate::picture::{self, exact};
+use crate::picture::exact;
 use crate::plot::{PathCause, PathPart, ResponsePath};
 use crate::time::TimeScale;
 use arrow::array::RecordBatch;
@@ -51,7 +51,7 @@ fn of_rows(rows: &[RecordBatch], process: &str, instance: i64, scale: TimeScale)
     path.label = format!(
         "{} took {}, from {} to {}",
         named(process, Some(instance)),
-        picture::length(end.saturating_sub(begin), scale),
+        exact(end.saturating_sub(begin), scale),
         exact(begin, scale),
         exact(end, scale)
     );

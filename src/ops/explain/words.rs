@@ -14,7 +14,7 @@ use arrow::array::RecordBatch;
 pub(crate) fn ranked(sample: &Sample, scale: TimeScale) -> String {
     let Sample { metric, value, unit, count, rank } = sample;
     let value = match unit {
-        Unit::Duration => picture::length(value.round() as i64, scale),
+        Unit::Duration => picture::exact(value.round() as i64, scale),
         Unit::Count => format!("{value}"),
         Unit::Percent => format!("{value} %"),
     };

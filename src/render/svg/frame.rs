@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::layout::{GUTTER, LABEL, Layout, SMALL};
 use super::sheet::{Across, PX, Sheet, px};
 use super::{style, text};
-use crate::picture::{Axis, LinkKind, MarkKind, Picture, RowKind, State, length};
+use crate::picture::{Axis, LinkKind, MarkKind, Picture, RowKind, State, exact};
 
 /// Size of the name of one of several recordings.
 const TITLE: i64 = 13 * PX;
@@ -126,7 +126,7 @@ pub(super) fn highlight(picture: &Picture, layout: &Layout, across: Across, bott
         &format!("{}{}", line(x), line(end)),
         " fill='none' stroke='#b58900' stroke-width='1' stroke-dasharray='6 3'",
     );
-    let words = length(found.end.saturating_sub(found.begin), picture.scale);
+    let words = exact(found.end.saturating_sub(found.begin), picture.scale);
     let half = text::width(&words, SMALL) / 2;
     let middle =
         (i64::midpoint(x, end)).clamp(across.left + half, (across.right() - half).max(across.left + half));

@@ -7,7 +7,7 @@ use super::layout::{LABEL, Layout, Place, SMALL};
 use super::pen::{Pen, boxes};
 use super::sheet::{Across, PX, Sheet, px};
 use super::{style, text};
-use crate::picture::{Cause, Picture, Row, Run, State, length};
+use crate::picture::{Cause, Picture, Row, Run, State, exact};
 
 /// So many causes are listed, the longest; their numbers are on the parts.
 const LISTED: usize = 12;
@@ -65,7 +65,7 @@ pub(super) fn words(pen: &Pen<'_>, row: &Row, place: Place, sheet: &mut Sheet) {
     for run in row.runs.iter().filter(|run| run.count == 1) {
         let (x, width) = pen.span(run);
         let label = pen.name(run.name);
-        let duration = length(run.end.saturating_sub(run.begin), pen.picture.scale);
+        let duration = exact(run.end.saturating_sub(run.begin), pen.picture.scale);
         let number = response.cause_of(run.state, run.name).filter(|cause| *cause < LISTED);
         let number = number.map(|cause| (cause + 1).to_string());
         let choices = [(Some(format!("{label}, {duration}")), 8), (Some(label.to_owned()), 8), (number, 2)];
@@ -132,7 +132,7 @@ pub(super) fn causes(picture: &Picture, (left, right): (i64, i64), mut y: i64, s
     let others = response.causes.get(LISTED..).unwrap_or_default();
     if !others.is_empty() {
         let ticks = others.iter().fold(0i64, |sum, cause| sum.saturating_add(cause.length));
-        let words = format!("and {} causes more, {} together", others.len(), length(ticks, picture.scale));
+        let words = format!("and {} causes more, {} together", others.len(), exact(ticks, picture.scale));
         let words = text::fitted(&words, right - edge - SPACE, SMALL);
         y += 17 * PX;
         sheet.words("q", (edge + SPACE, y - 3 * PX), SMALL, "", &words);
@@ -147,5 +147,5 @@ pub(super) fn causes(picture: &Picture, (left, right): (i64, i64), mut y: i64, s
 fn cells(cause: &Cause, picture: &Picture) -> [String; 3] {
     let share = format!("{}.{} %", cause.permille / 10, cause.permille % 10);
     let times = if cause.count == 1 { String::new() } else { format!("{} times", cause.count) };
-    [share, length(cause.length, picture.scale), times]
+    [share, exact(cause.length, picture.scale), times]
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::sheet::{Across, px};
-use crate::picture::{Picture, Run, exact, length};
+use crate::picture::{Picture, Run, exact};
 
 /// Settings for drawing rows.
 pub(super) struct Pen<'a> {
@@ -30,7 +30,7 @@ impl Pen<'_> {
     }
 
     pub fn length(&self, ticks: i64) -> String {
-        length(ticks, self.picture.scale)
+        exact(ticks, self.picture.scale)
     }
 
     /// The position and width of a run; it is wide enough to be visible.
