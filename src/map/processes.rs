@@ -55,19 +55,9 @@ impl Processes {
         self.all.get(p)?.open.front().map(|instance| instance.phase)
     }
 
-    /// Something was said of a process.
-    pub fn has_begun(&self, p: usize) -> bool {
-        self.all.get(p).is_some_and(|process| process.next > 0)
-    }
-
     /// The core that a process ran on last.
     pub fn home(&self, p: usize) -> Option<NameId> {
         self.all.get(p)?.core
-    }
-
-    /// The core that each process ran on last.
-    pub fn homes(&self) -> Vec<Option<NameId>> {
-        self.all.iter().map(|process| process.core).collect()
     }
 
     /// A process and its oldest instance; `None` if all have ended.
@@ -183,13 +173,24 @@ impl Processes {
         for p in 0..self.all.len() {
             let home = self.all[p].core.or_else(|| described(&self.names, p));
             if home.is_none_or(|home| cores.contains(&home)) {
-                self.all[p].has_ended = false;
-                while !self.all[p].open.is_empty() {
-                    self.lose(p, gap.begin);
-                    self.end_unseen(p, gap.begin, home.unwrap_or(any));
-                }
+                self.cut(p, gap.begin, home.unwrap_or(any));
             }
         }
+        self.hide(gap, cores);
+    }
+
+    /// All that is open of a process ends, unseen: nothing is known of it from `time` on. `core` is for one
+    /// that has not run yet.
+    pub fn cut(&mut self, p: usize, time: i64, core: NameId) {
+        self.all[p].has_ended = false;
+        while !self.all[p].open.is_empty() {
+            self.lose(p, time);
+            self.end_unseen(p, time, core);
+        }
+    }
+
+    /// The traces of these cores have a gap, and what was open there is cut.
+    pub fn hide(&mut self, gap: &Gap, cores: &BTreeSet<NameId>) {
         for core in cores {
             self.running.remove(core);
             self.out.push(Output::Gap { core: *core, begin: gap.begin, end: gap.end });

@@ -1,7 +1,7 @@
 //! What became of a task that lost its CPU, where the trace does not say: the next event of the task tells,
 //! so that it is looked up in advance. Not the rules that ask (see `rules`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a task does that has lost its CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,8 @@ pub(super) enum Fate {
 }
 
 /// The answers to the questions of a pass over the events, in the order of the questions, which is the same
-/// in each pass.
+/// in each pass: what is asked must not depend on an answer, and each pass begins with the same tasks on the
+/// same CPUs (see `firsts`).
 #[derive(Debug)]
 pub(super) struct Decisions {
     fates: Vec<Fate>,
@@ -71,5 +72,10 @@ impl Decisions {
     /// What comes next does not follow from what was before.
     pub fn forget(&mut self, task: u64) {
         self.open.remove(&task);
+    }
+
+    /// The same, of all tasks but these.
+    pub fn forget_but(&mut self, tasks: &BTreeSet<u64>) {
+        self.open.retain(|task, _| tasks.contains(task));
     }
 }

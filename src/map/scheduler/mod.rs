@@ -4,6 +4,8 @@
 
 mod decisions;
 mod directory;
+mod firsts;
+mod gaps;
 mod meanings;
 mod occurrences;
 mod parameters;
@@ -21,11 +23,11 @@ use crate::error::{Error, Result};
 use crate::schema::{TableSpec, tables};
 use decisions::Decisions;
 use directory::Directory;
+use firsts::Firsts;
 use meanings::Meanings;
 pub use occurrences::Occurrence;
 use rules::Rules;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -49,7 +51,7 @@ pub struct SchedulerMapper {
     meanings: Arc<Meanings>,
     rules: Rules,
     /// What the first switch of each CPU says of the time before it.
-    firsts: BTreeMap<String, Option<(i64, u64)>>,
+    firsts: Firsts,
     range: (i64, i64),
     relevant: u64,
 }
@@ -59,13 +61,6 @@ mod pass {
     pub const NAMES: usize = 0;
     pub const DECISIONS: usize = 1;
     pub const MAPPING: usize = 2;
-}
-
-impl SchedulerMapper {
-    /// Before the first event.
-    fn begin(&mut self) {
-        self.rules.begin(std::mem::take(&mut self.firsts), self.range.0);
-    }
 }
 
 impl Mapper for SchedulerMapper {
@@ -86,7 +81,7 @@ impl Mapper for SchedulerMapper {
         Ok(Self {
             meanings: Arc::new(Meanings::new(profile)),
             rules: Rules::new(directory, Decisions::default()),
-            firsts: BTreeMap::new(),
+            firsts: Firsts::default(),
             range: (recording.begin, recording.end),
             relevant: 0,
         })
@@ -112,7 +107,10 @@ impl Mapper for SchedulerMapper {
 
     fn look_ahead(&mut self, pass: usize, occurrence: &Occurrence) -> ControlFlow<()> {
         match pass {
-            pass::NAMES => self.rules.directory.learn(occurrence),
+            pass::NAMES => {
+                self.rules.directory.learn(occurrence);
+                self.firsts.learn(occurrence);
+            }
             _ => {
                 self.rules.occurrence(occurrence);
                 self.rules.processes.out.clear();
@@ -122,9 +120,12 @@ impl Mapper for SchedulerMapper {
     }
 
     fn look_ahead_gap(&mut self, pass: usize, gap: &Gap) {
-        if pass == pass::DECISIONS {
-            self.rules.gap(gap);
-            self.rules.processes.out.clear();
+        match pass {
+            pass::NAMES => self.firsts.gap(gap),
+            _ => {
+                self.rules.gap(gap);
+                self.rules.processes.out.clear();
+            }
         }
     }
 
@@ -134,8 +135,9 @@ impl Mapper for SchedulerMapper {
             pass::NAMES => Decisions::default(),
             _ => std::mem::take(&mut self.rules.decisions).known(),
         };
-        self.firsts = std::mem::take(&mut self.rules.firsts);
         self.rules = Rules::new(directory, decisions);
+        // In both passes that are left: what they ask must be the same.
+        self.rules.begin(self.firsts.known(), self.range.0);
     }
 
     fn range(&self) -> (i64, i64) {
@@ -143,13 +145,11 @@ impl Mapper for SchedulerMapper {
     }
 
     fn event(&mut self, occurrence: &Occurrence) {
-        self.begin();
         self.rules.occurrence(occurrence);
         self.relevant += 1;
     }
 
     fn gap(&mut self, gap: &Gap) {
-        self.begin();
         self.rules.gap(gap);
     }
 

@@ -1,5 +1,5 @@
 //! The rules that map the events of a scheduler to system events (K1 to K17 of docs/mapping.md), event by
-//! event. Not what the events of a trace mean (see `description::SchedulerProfile`).
+//! event. Not what the events of a trace mean (see `description::SchedulerProfile`), nor gaps (see `gaps`).
 
 use super::decisions::{Decisions, Fate};
 use super::directory::Directory;
@@ -10,7 +10,6 @@ use crate::description::ProcessStep;
 use crate::map::Gap;
 use crate::map::process::Phase;
 use crate::map::processes::Processes;
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The rules at some instant of a recording.
@@ -19,20 +18,18 @@ pub(super) struct Rules {
     pub processes: Processes,
     pub directory: Directory,
     pub decisions: Decisions,
-    cpus: BTreeMap<i64, Cpu>,
+    pub cpus: BTreeMap<i64, Cpu>,
     /// Tasks that wait as soon as they give up their CPUs.
-    pending: BTreeSet<u64>,
+    pub pending: BTreeSet<u64>,
     /// Semaphores that instances want and have not got yet, and whether they wait for them.
     requested: BTreeMap<(Actor, NameId), bool>,
-    uses: Uses,
+    pub uses: Uses,
     /// The callbacks that have begun in each thread, and their runnables.
-    callbacks: BTreeMap<u64, Vec<(Object, String)>>,
-    /// What ran on each core since the begin of the recording; `None`: nothing, or that is not known.
-    pub firsts: BTreeMap<String, Option<(i64, u64)>>,
-    /// A gap of all cores has begun.
-    is_cut: bool,
+    pub callbacks: BTreeMap<u64, Vec<(Object, String)>>,
     /// The runnables of callbacks that have ended while their threads did not run: they end when those do.
-    ended: BTreeMap<u64, Vec<String>>,
+    pub ended: BTreeMap<u64, Vec<String>>,
+    /// The gaps that go on.
+    pub gaps: Vec<Gap>,
     pub counts: Counts,
 }
 
@@ -60,23 +57,20 @@ pub(super) struct Counts {
 }
 
 #[derive(Debug)]
-struct Cpu {
-    core: NameId,
+pub(super) struct Cpu {
+    pub core: NameId,
     /// The task that runs, or goes on behind the ISRs.
-    task: Option<u64>,
+    pub task: Option<u64>,
     /// The ISRs that have begun, each interrupted by the next one.
-    isrs: Vec<usize>,
+    pub isrs: Vec<usize>,
     /// The task was interrupted.
-    is_interrupted: bool,
-    /// One task has given it to another.
-    has_switched: bool,
+    pub is_interrupted: bool,
 }
 
 impl Rules {
     pub fn new(directory: Directory, decisions: Decisions) -> Self {
         let (processes, counts) = (Processes::default(), Counts::default());
-        let (cpus, pending, requested, uses, callbacks, ended, firsts) = Default::default();
-        let is_cut = false;
+        let (cpus, pending, requested, uses, callbacks, ended, gaps) = Default::default();
         Self {
             processes,
             directory,
@@ -87,8 +81,7 @@ impl Rules {
             uses,
             callbacks,
             ended,
-            firsts,
-            is_cut,
+            gaps,
             counts,
         }
     }
@@ -96,7 +89,9 @@ impl Rules {
     pub fn occurrence(&mut self, occurrence: &Occurrence) {
         let Occurrence { time, cpu, what } = occurrence;
         let (time, cpu) = (*time, *cpu);
+        self.end_gaps(time);
         let core = self.core(cpu);
+        let first = self.processes.out.len();
         match what {
             What::Task { task, name, .. } => self.directory.rename(*task, name),
             What::Create(said) => {
@@ -137,46 +132,12 @@ impl Rules {
             | What::LabelAs { .. }
             | What::Nothing => {}
         }
+        self.hide(first, time);
     }
 
-    /// Rule K12: nothing is known in a gap, and what comes behind it is as at the begin of a recording.
-    pub fn gap(&mut self, gap: &Gap) {
-        match &gap.core {
-            Some(core) => drop(self.firsts.entry(core.clone()).or_insert(None)),
-            // Of no core that has not switched yet is known what it ran before.
-            None => self.is_cut = true,
-        }
-        let is_concerned = |names: &crate::btf::Names, cpu: &Cpu| {
-            gap.core.as_deref().is_none_or(|core| names.text(cpu.core) == core)
-        };
-        let mut cores = BTreeSet::new();
-        for cpu in self.cpus.values_mut() {
-            if is_concerned(&self.processes.names, cpu) {
-                cores.insert(cpu.core);
-                cpu.task = None;
-                cpu.isrs.clear();
-                cpu.is_interrupted = false;
-            }
-        }
-        let cpus = &self.cpus;
-        let runs = |task: &u64| cpus.values().any(|own| own.task == Some(*task));
-        self.callbacks.retain(|thread, _| runs(thread));
-        self.ended.clear();
-        self.pending.retain(runs);
-        self.uses.forget();
-        // A task of no core that is known may have been on any.
-        let homes = self.processes.homes();
-        for (task, process) in self.directory.tasks() {
-            if homes.get(process).copied().flatten().is_none_or(|home| cores.contains(&home)) {
-                self.decisions.forget(task);
-            }
-        }
-        self.processes.gap(gap, &cores, |_, _| None);
-    }
-
-    /// Rule K14: who a CPU runs when the recording begins, its first switch says.
-    pub fn begin(&mut self, firsts: BTreeMap<String, Option<(i64, u64)>>, time: i64) {
-        for (cpu, task) in firsts.into_values().flatten() {
+    /// Rule K14: the recording begins at `time`; what ran then on which CPU, the first switches say.
+    pub fn begin(&mut self, firsts: impl Iterator<Item = (i64, u64)>, time: i64) {
+        for (cpu, task) in firsts {
             self.core(cpu);
             self.run(task, time, cpu);
         }
@@ -189,13 +150,12 @@ impl Rules {
             task: None,
             isrs: Vec::new(),
             is_interrupted: false,
-            has_switched: false,
         };
         self.cpus.entry(cpu).or_insert_with(new).core
     }
 
     /// The process of a task.
-    fn process(&mut self, task: u64) -> usize {
+    pub fn process(&mut self, task: u64) -> usize {
         let processes = &mut self.processes;
         self.directory.process(task, |name| processes.add(name, false))
     }
@@ -259,16 +219,6 @@ impl Rules {
 
     /// Rule K14: a task gives the CPU to another one, and its state says what it does from now on.
     fn switch(&mut self, from: Option<u64>, leaves: Leaves, to: Option<u64>, time: i64, cpu: i64) {
-        let is_first =
-            self.cpus.get_mut(&cpu).is_some_and(|own| !std::mem::replace(&mut own.has_switched, true));
-        if is_first && let Entry::Vacant(first) = self.firsts.entry(core_name(cpu)) {
-            // Of a task that was made, or woken, since then, something else was lost.
-            let is_new = |task: &u64| {
-                let process = self.directory.tasks().find(|(known, _)| known == task);
-                process.is_none_or(|(_, p)| !self.processes.has_begun(p))
-            };
-            first.insert(from.filter(|task| !self.is_cut && is_new(task)).map(|task| (cpu, task)));
-        }
         self.miss_switch(from, cpu);
         self.end_isrs(time, cpu);
         match from {

@@ -313,6 +313,75 @@ fn behind_a_gap_all_is_as_at_the_begin() {
 }
 
 #[test]
+fn a_gap_of_one_cpu_hides_what_no_other_cpu_runs() {
+    use Leaves::Waits;
+    let switch = |time: i64, from: u64, to: u64| {
+        let said = |number: u64| (number != 0).then(|| task(number));
+        At::Event(time, 1, What::Switch { from: said(from), leaves: Waits, to: said(to) })
+    };
+    let wakes = |time: i64| At::Event(time, 2, Ready(Said { cpu: Some(0), ..task(7) }));
+    // In the gap, it has run on CPU 0, and waits behind it.
+    let all =
+        [switch(90, 7, 0), At::Gap(100, 200), wakes(110), wakes(250), switch(255, 0, 7), switch(270, 7, 0)];
+    let expected = [
+        "90 Core_1 task_70 terminate",
+        "110 STI_task_7 task_71 activate",
+        "-110 task_71",
+        "-200 task_71",
+        "250 STI_task_7 task_72 activate",
+        "255 Core_1 task_72 start",
+        "270 Core_1 task_72 terminate",
+    ];
+    assert_eq!(events(&all, &["*"]), expected);
+}
+
+#[test]
+fn in_a_gap_of_one_cpu_what_others_run_goes_on() {
+    let on = |time: i64, what: What| At::Event(time, 1, what);
+    let all = [
+        on(1, Run(task(1))),
+        on(2, Run(task(2))),
+        At::Gap(5, 20),
+        on(8, IsrBegin(isr(1))),
+        on(9, IsrEnd),
+        At::Event(12, 2, Ready(task(1))),
+        on(14, Run(task(3))),
+        on(16, Run(task(2))),
+        on(25, Run(task(1))),
+    ];
+    let found = mapped(&all, &[]).join("\n");
+    let expected = [
+        // Whether it waits, the event at 12 does not say: it may have run and waited in the gap.
+        "2 Core_1 task_10 preempt\n-2 task_10",
+        "8 Core_1 task_20 preempt\n8 Core_1 ISR_10 start\n9 Core_1 ISR_10 terminate\n9 Core_1 task_20 resume",
+        "=12 task_11 ready\n-12 task_11",
+        "14 Core_1 task_20 preempt\n-14 task_20",
+        "16 Core_1 task_20 resume\n-16 task_30",
+        "-20 task_11",
+        "=25 task_12 running",
+    ];
+    for lines in expected {
+        assert!(found.contains(lines), "{lines}\n{found}");
+    }
+    assert!(!found.contains("-8 task_20") && !found.contains("-20 task_20"), "it has its CPU: {found}");
+}
+
+#[test]
+fn an_isr_before_the_first_switch_shifts_no_answers() {
+    let all = [
+        on(10, IsrBegin(isr(1))),
+        on(12, IsrEnd),
+        switch(20, 1, Leaves::Waits, 2),
+        on(22, IsrBegin(isr(1))),
+        on(24, IsrEnd),
+        on(30, IsrBegin(isr(1))),
+    ];
+    let found = mapped(&all, &[]);
+    let lost: Vec<&String> = found.iter().filter(|line| line.starts_with('-')).collect();
+    assert_eq!(lost, ["-30 task_20"], "what became of the others is known: {found:?}");
+}
+
+#[test]
 fn marks_are_signals_of_what_runs() {
     let mark = |time, value| on(time, Mark { mark: 7, value });
     let all = [

@@ -102,6 +102,21 @@ fn stimuli_that_activate_nothing_are_bounded() {
     assert_eq!(mapped.log.count_of("stale-stimulus"), 6);
 }
 
+/// Each call is entered, and none is left.
+#[test]
+fn calls_that_are_never_left_are_bounded() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&data().join("osek/mta"), dir.path(), 0, &[]);
+    let export = dir.path().join("core0_data.csv");
+    let text = std::fs::read_to_string(&export).unwrap();
+    let start = text.lines().take(5).map(str::to_owned);
+    let calls = (20..120).map(|n| format!("-0000000001,0.{n:07}000,\"osTrace\",\"wr-data\",03"));
+    std::fs::write(&export, start.chain(calls).collect::<Vec<_>>().join("\n") + "\n").unwrap();
+    let mapped = map(dir.path(), 1);
+    assert_eq!(mapped.lines.iter().filter(|l| l.source.0 == "T_A" && l.action == "trigger").count(), 100);
+    assert_eq!(mapped.log.count_of("calls-without-exit"), 100 - 64);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 80, failure_persistence: None, ..ProptestConfig::default() })]
 

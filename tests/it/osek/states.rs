@@ -70,6 +70,32 @@ fn a_process_that_parked_at_a_gap_is_ready_once_its_lock_is_free() {
     assert!(!events.contains("release_parking"), "{events}");
 }
 
+/// Rules H1 and H3. Core_0 has a gap from 3000 to 4500, in which it may release T_W, which waits on Core_1,
+/// and run T_1, which Core_1 activates then.
+#[test]
+fn a_gap_of_one_core_hides_the_tasks_that_no_other_core_of_the_os_runs() {
+    let rows = rows("osek/gap_smp");
+    let of = |process: &str| -> Vec<_> {
+        let of = rows.iter().filter(|row| row.process == process);
+        of.map(|row| (row.state.as_str(), row.span)).collect()
+    };
+    let expected = [("active", (1100, 1300)), ("running", (1300, 2100)), ("waiting", (2100, 3000))];
+    assert_eq!(of("T_W"), [&expected[..], &[("running", (5100, 6200))]].concat());
+    assert_eq!(of("T_1"), [("running", (7000, 7300))]);
+    let expected = [("active", (2200, 2400)), ("running", (2400, 5000)), ("ready", (5000, 6300))];
+    assert_eq!(of("T_2"), [&expected[..], &[("running", (6300, 6700))]].concat(), "it has its core still");
+}
+
+/// Rule H1. The data have a gap from 3000 to 5000, and the functions have none. An ISR that is in the gap has
+/// the core at its end.
+#[test]
+fn functions_in_a_gap_of_the_data_say_nothing_of_tasks() {
+    let rows = rows("osek/gap_functions");
+    let of = rows.iter().filter(|row| row.process == "T_B");
+    let of: Vec<_> = of.map(|row| (row.state.as_str(), row.span)).collect();
+    assert_eq!(of, [("running", (5300, 6000))]);
+}
+
 /// Rule O12.
 #[test]
 fn idle_tasks_are_known_by_their_names() {

@@ -57,7 +57,7 @@ impl CoreEdge {
     pub fn isrs(&self, core: usize, model: &Model) -> (Vec<String>, bool) {
         let m = &model.cores[core];
         let is_none = |v: i64| m.no_isr_values.contains(&v);
-        let handler = |v: i64| m.isr_symbols.get(&(v as u64)).or_else(|| m.isr_labels.get(&v));
+        let handler = |v: i64| m.handler(v);
         let left = || self.unmatched.iter().filter(|(_, category1)| !category1).map(|(name, _)| *name);
         // A handler that is left later without having been entered did not begin when it was written.
         let returned = self.isr_written.filter(|value| !is_none(*value)).and_then(handler);

@@ -87,7 +87,8 @@ impl LookAhead {
     pub fn event(&mut self, event: &SoftwareEvent, model: &mut Model) {
         match event.kind {
             EventKind::Access { slot: Some(slot), write, value, signal, .. } => {
-                self.access(event.core, slot, write, value as i64, model);
+                let is_hidden = self.is_hidden(event, model);
+                self.access(event.core, slot, (write, is_hidden), value as i64, model);
                 if signal.is_some() {
                     self.decide(event.core, false);
                 }
@@ -100,14 +101,33 @@ impl LookAhead {
         }
     }
 
-    fn access(&mut self, core: usize, slot: usize, write: bool, value: i64, model: &mut Model) {
+    /// True for what a core shows while another one of its OS image is in a gap, which may change it until
+    /// the gap ends.
+    fn is_hidden(&self, event: &SoftwareEvent, model: &Model) -> bool {
+        let image = model.cores[event.core].image;
+        let mut others = model.cores.iter().zip(&self.behind).enumerate();
+        others
+            .any(|(core, (other, behind))| core != event.core && other.image == image && event.time < *behind)
+    }
+
+    /// `is_hidden`: the value may be another one at the end of the gap.
+    fn access(
+        &mut self,
+        core: usize,
+        slot: usize,
+        (write, is_hidden): (bool, bool),
+        value: i64,
+        model: &mut Model,
+    ) {
         if self.seen.len() <= slot {
             self.seen.resize(slot + 1, false);
         }
         let first = !std::mem::replace(&mut self.seen[slot], true);
         if first && !write {
             let edge = model.slots.slot(slot).core.map_or(0, |c| self.at[c]);
-            self.edges[edge].values.push((slot, value));
+            if !is_hidden {
+                self.edges[edge].values.push((slot, value));
+            }
         }
         for n in 0..model.slot(slot).roles.len() {
             let role = model.slot(slot).roles[n];

@@ -7,8 +7,14 @@ use crate::btf::{Action, EntityType, State as ProcessState};
 use crate::diagnostics::Severity;
 
 impl Machine {
-    /// CURRENTACTIVATIONS of `t` may have changed: rules A7 and T7.
+    /// CURRENTACTIVATIONS of `t` may have changed.
     pub(super) fn task_activations(&mut self, t: usize, write: bool) {
+        self.count(t, write);
+        self.hide(t);
+    }
+
+    /// Rules A7 and T7.
+    fn count(&mut self, t: usize, write: bool) {
         let Some(new) = self.model.value(&self.model.tasks[t].activations) else { return };
         let new = if self.model.tasks[t].counts_down { new.wrapping_neg() } else { new };
         let Some(old) = self.tasks[t].activations.replace(new) else {

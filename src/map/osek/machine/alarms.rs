@@ -43,12 +43,16 @@ impl Machine {
     /// Rule E3: the alarm that fired last on `core` sets an event of its task, and only once. Takes it if it
     /// may be the cause of an access to the events of `t`.
     pub(super) fn take_alarm_event(&mut self, core: usize, t: usize) -> Option<Actor> {
-        let alarms = &self.model.alarms;
-        let is_of_task = |fired: &mut Actor| {
-            let alarm = alarms.iter().find(|alarm| alarm.name == fired.0);
+        if self.alarm_may_set(core, t) { self.cores[core].alarm_event.take() } else { None }
+    }
+
+    /// The alarm that fired last on `core` may set an event of `t`.
+    pub(super) fn alarm_may_set(&self, core: usize, t: usize) -> bool {
+        let is_of_task = |fired: &Actor| {
+            let alarm = self.model.alarms.iter().find(|alarm| alarm.name == fired.0);
             !alarm.is_some_and(|a| matches!(a.action, AlarmAction::SetEvent(Some(of)) if of != t))
         };
-        self.cores[core].alarm_event.take_if(is_of_task)
+        self.cores[core].alarm_event.as_ref().is_some_and(is_of_task)
     }
 
     /// Rule A13: an alarm found its task at the limit. ORTI does not tell which alarm lost its activation,

@@ -25,11 +25,8 @@ impl Machine {
         }
         for t in 0..self.tasks.len() {
             let hidden = is_taken && self.cores[core].running == Some(t);
-            if self.tasks[t].core == core && self.tasks[t].os.is_some() && !hidden {
-                let polls = usize::from(may_poll.contains(&Proc::Task(t)));
-                for n in polls..self.known_instances(t) {
-                    self.tell_instance(t, n, since);
-                }
+            if self.tasks[t].core == core && !hidden {
+                self.tell_task(t, usize::from(may_poll.contains(&Proc::Task(t))), since);
             }
         }
         let isrs = if is_taken { 0 } else { self.cores[core].isrs.len() };
@@ -37,6 +34,13 @@ impl Machine {
             let frame = &self.cores[core].isrs[n];
             let (actor, state) = ((frame.name, frame.number), frame.state);
             self.tell(core, actor, EntityType::Isr, state, since);
+        }
+    }
+
+    /// The states of the instances of `t` that are known, from `since` on, but those before the one `first`.
+    pub(super) fn tell_task(&mut self, t: usize, first: usize, since: i64) {
+        if self.tasks[t].os.is_some() {
+            (first..self.known_instances(t)).for_each(|n| self.tell_instance(t, n, since));
         }
     }
 
@@ -88,6 +92,15 @@ impl Machine {
     pub(super) fn tell_state(&mut self, t: usize) {
         if !self.tasks[t].queue.is_empty() {
             self.tell_instance(t, 0, self.now);
+        }
+    }
+
+    /// The state of a process at the end of a gap, after it was not known for a while, unless it was not known
+    /// there either.
+    pub(super) fn tell_again(&mut self, p: Proc, since: i64) {
+        let core = self.core_of(p);
+        if !self.cores[core].is_taken && !self.context(Some(p), core).may_poll {
+            self.tell(core, self.actor(p), Self::kind(p), self.state(p), since);
         }
     }
 

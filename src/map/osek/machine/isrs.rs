@@ -30,6 +30,9 @@ impl Machine {
             Some(n) => self.back_to(core, n),
             None => {
                 let name = self.isr_name(core, value);
+                if let Some(p) = self.proc(core) {
+                    self.leave(p);
+                }
                 self.isr_begins(core, name, false, value);
             }
         }
@@ -41,7 +44,7 @@ impl Machine {
         if let Some(name) = model.isr_names.get(&value) {
             return *name;
         }
-        let known = model.isr_symbols.get(&(value as u64)).or_else(|| model.isr_labels.get(&value)).cloned();
+        let known = model.handler(value).cloned();
         let name = known.unwrap_or_else(|| {
             let name = format!("ISR_0x{:X}", value as u64);
             let message = format!(
@@ -57,11 +60,9 @@ impl Machine {
         name
     }
 
-    /// Rule I1: the process loses the core; stimulus, activation, start are at one time (thesis, table 4.3).
+    /// Rule I1, after the process has lost the core: stimulus, activation, start are at one time (thesis,
+    /// table 4.3).
     fn isr_begins(&mut self, core: usize, name: NameId, category1: bool, value: i64) {
-        if let Some(p) = self.proc(core) {
-            self.leave(p);
-        }
         let stimulus = self.own_stimulus(name);
         let stimulus = self.trigger((self.model.sim, -1), stimulus);
         let (number, process) = self.isr_instance(core, name);
@@ -90,6 +91,7 @@ impl Machine {
     /// Rule I5: entry or exit of a category 1 handler.
     pub(super) fn category1(&mut self, core: usize, function: NameId, entry: bool) {
         if entry {
+            self.interrupted(core);
             self.isr_begins(core, function, true, 0);
             return;
         }
@@ -98,7 +100,9 @@ impl Machine {
             return self.report(Severity::Info, "unmatched-exit", message);
         };
         self.pop_to(core, n);
-        self.after_isr(core);
+        if !self.goes_on_unseen(core) {
+            self.after_isr(core);
+        }
     }
 
     /// Ends the frames from the top down to depth `n`, exclusive.
@@ -130,21 +134,24 @@ impl Machine {
 
     /// Rule L3: an ISR that was active when the trace began; called outermost first.
     pub(super) fn isr_at_left_edge(&mut self, core: usize, handler: &str) {
-        let name = self.model.names.intern(handler);
-        let symbols = &self.model.cores[core].isr_symbols;
-        let address = symbols.iter().filter(|(_, n)| *n == handler).map(|(a, _)| *a as i64).min();
         let category1 = self.model.category1.contains(handler);
+        let name = match category1 {
+            true => handler.to_owned(),
+            false => self.model.name_in_unit(core, handler),
+        };
+        let name = self.model.names.intern(&name);
+        let now = self.model.value(&self.model.cores[core].running_isr);
+        let value = self.model.cores[core].value_of_handler(handler, now);
         match self.proc(core) {
             Some(p @ Proc::Isr(..)) => self.set_state(p, ProcessState::Ready),
             Some(p) if self.state(p) == ProcessState::Running => self.set_state(p, ProcessState::Ready),
             _ => {}
         }
         let (number, process) = self.isr_instance(core, name);
-        let value = address.unwrap_or_default();
         let (state, context) = (ProcessState::Running, Context::default());
         self.cores[core].isrs.push(Frame { name, number, process, state, category1, value, context });
         if !category1 {
-            self.cores[core].isr_value = Some(value);
+            self.cores[core].isr_value = now.or(Some(value));
         }
     }
 }

@@ -83,12 +83,17 @@ impl Machine {
 
     /// Nothing of `core` is known until `end` (rule H4), including locks that only it uses or may hold.
     pub(super) fn locks_in_gap(&mut self, core: usize, end: i64) {
+        let image = self.model.cores[core].image;
         let lost = |machine: &Self, actor: Actor| {
-            machine.process_of(actor).is_none_or(|p| machine.core_of(p) == core)
+            let is_hidden = |p| match p {
+                Proc::Task(t) => machine.model.tasks[t].core == image && machine.is_hidden(t),
+                Proc::Isr(..) => false,
+            };
+            machine.process_of(actor).is_none_or(|p| machine.core_of(p) == core || is_hidden(p))
         };
         for s in 0..self.sems.len() {
             let model = &self.model.sems[s];
-            let own = !model.spin && self.model.cores[model.core].image == self.model.cores[core].image;
+            let own = !model.spin && self.model.cores[model.core].image == image;
             let owner_lost = self.sems[s].owner.is_none_or(|o| lost(self, o));
             let waiters = self.sems[s].waiters.iter().filter(|w| !lost(self, **w)).copied().collect();
             let sem = &mut self.sems[s];

@@ -5,6 +5,7 @@
 mod activations;
 mod alarms;
 mod edges;
+mod gaps;
 mod handlers;
 mod isrs;
 mod locks;
@@ -25,8 +26,9 @@ use super::software::EventKind::{Access, Call};
 use super::software::SoftwareEvent;
 use crate::btf::{Action, EntityType, Event, NameId, NameMap, Note, State as ProcessState};
 use crate::diagnostics::{Diagnostic, Log, Severity, UNKNOWN_NAME};
-use crate::map::{Gap, MAP_SOURCE, Output};
+use crate::map::{MAP_SOURCE, Output};
 use crate::names::IdMap;
+use gaps::Gaps;
 use handlers::Handlers;
 use output_queue::OutputQueue;
 use state::{Actor, Context, Core, Pending, Proc, Semaphore, Task};
@@ -56,6 +58,8 @@ pub struct Machine {
     counts_are_read: bool,
     /// The stimuli named after processes: those of the system, and those of activations by the process.
     stimuli: [NameMap<NameId>; 2],
+    /// The gaps that go on.
+    gaps: Gaps,
     out: OutputQueue,
     /// Rows of the tables of services and errors.
     pub(super) rows: OsRows,
@@ -77,6 +81,7 @@ impl Machine {
             handlers: Handlers::default(),
             counts_are_read: false,
             stimuli: Default::default(),
+            gaps: Gaps::default(),
             out: OutputQueue::new(model.coalescing),
             rows: OsRows::default(),
             log: Log::default(),
@@ -90,6 +95,7 @@ impl Machine {
 
     /// Maps one software event. Events must come in the order of [`super::merge`].
     pub(super) fn software(&mut self, event: &SoftwareEvent) {
+        self.end_gaps(event.time);
         self.now = event.time;
         self.at = event.core;
         self.out.advance(event.time);
@@ -97,50 +103,6 @@ impl Machine {
             Access { .. } => self.access(event),
             Call { function, entry } => self.call(event.core, function, entry),
         }
-    }
-
-    /// Rule H1: a gap in the trace of `core`. Its new state is `edge` (rule H2).
-    pub(super) fn gap(&mut self, core: usize, gap: &Gap, edge: &Edge) {
-        self.now = gap.begin;
-        let name = self.cores[core].name;
-        for n in 0..self.cores[core].isrs.len() {
-            self.cut_calls_of(Proc::Isr(core, n));
-        }
-        let idle = std::mem::take(&mut self.cores[core].idle);
-        self.cut_calls(None, &idle);
-        self.cores[core] = Core::new(name);
-        self.model.slots.forget(core);
-        let image = self.model.cores[core].image;
-        for (time, model) in self.alarm_times.iter_mut().zip(&self.model.alarms) {
-            if model.core == image {
-                *time = None;
-            }
-        }
-        self.locks_in_gap(core, gap.end);
-        self.pending.retain(|p| p.core != core);
-        self.tell_homes();
-        self.out.push(Output::Gap { core: name, begin: gap.begin, end: gap.end });
-        for (slot, value) in &edge.values {
-            self.model.slots.set(*slot, Some(*value));
-        }
-        self.cores[core].task_value = self.model.value(&self.model.cores[core].running_task);
-        for t in 0..self.tasks.len() {
-            if self.model.tasks[t].core == image && self.tasks[t].core == core {
-                self.task_after_gap(t, edge);
-            } else if self.model.tasks[t].core == image {
-                self.tasks[t].activations = None;
-            }
-        }
-        for s in 0..self.sems.len() {
-            let sem = &self.model.sems[s];
-            if !sem.spin && self.sems[s].unknown && self.model.cores[sem.core].image == image {
-                self.lock_at_left_edge(s, edge);
-            }
-        }
-        for handler in &edge.isrs[core] {
-            self.isr_at_left_edge(core, handler);
-        }
-        self.tell_states(core, gap.end, edge);
     }
 
     /// Reports the names of the description that the recording does not have; `others` are those of the
@@ -164,6 +126,7 @@ impl Machine {
 
     /// Ends the trace: open instances stay open (rule L7). Returns the remaining output, and the findings.
     pub(super) fn finish(&mut self) -> (Vec<Output>, Log) {
+        self.end_gaps(i64::MAX);
         self.cut_all_calls();
         self.out.release_all();
         (self.out.take(0).unwrap_or_default(), std::mem::take(&mut self.log))
@@ -244,7 +207,11 @@ impl Machine {
 
     /// The source of actions on a core: its process, or `SIM` (BTF 2.1: instance −1) if there is none.
     fn actor_on(&self, core: usize) -> Actor {
-        self.proc(core).map_or((self.model.sim, -1), |p| self.actor(p))
+        self.actor_or_sim(self.proc(core))
+    }
+
+    fn actor_or_sim(&self, p: Option<Proc>) -> Actor {
+        p.map_or((self.model.sim, -1), |p| self.actor(p))
     }
 
     fn context(&mut self, p: Option<Proc>, core: usize) -> &mut Context {
@@ -384,6 +351,7 @@ impl Machine {
                 task.os = Some(OsState::Suspended);
                 task.activations = (!model.counts_down).then_some(0);
             }
+            self.no_event_is_set();
             return;
         }
         for c in 0..self.cores.len() {

@@ -24,6 +24,7 @@ impl Machine {
         self.cores[core].incoming = None;
         self.cores[core].running = Some(next);
         self.enter(Proc::Task(next));
+        self.hide(stuck);
     }
 
     /// A process gets the core, from any state; its runnables resume after it, outermost first (rule N4). The

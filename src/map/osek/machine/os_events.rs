@@ -4,6 +4,7 @@ use super::state::{Actor, Proc};
 use super::{Machine, Severity};
 use crate::btf::{Action, EntityType, NameId, Note};
 use crate::map::osek::model::Service;
+use crate::map::osek::slots::Role;
 
 impl Machine {
     /// Rule E1: a task begins to wait. The mask is written before the state, so this comes before rule T9.
@@ -16,7 +17,8 @@ impl Machine {
 
     /// Rules E2 and E3: the events that are set for a task are the changed bits (thesis: exclusive or).
     pub(super) fn event_active(&mut self, core: usize, t: usize, mask: u64, before: Option<i64>) {
-        let before = before.unwrap_or(0) as u64;
+        let before = before.map(i64::cast_unsigned).or_else(|| self.mask_before(core, t, mask));
+        let Some(before) = before else { return };
         let (set, cleared) = (mask & !before, before & !mask);
         let proc = self.proc(core);
         if set != 0 {
@@ -43,6 +45,37 @@ impl Machine {
             let name = self.task_name(t);
             let message = format!("an event of task {name} was set again; which one is not visible");
             self.report(Severity::Info, "event-set-again", message);
+        }
+    }
+
+    /// Rule E3: the mask before a write of it, if that was never seen. A single bit was set by who sets events,
+    /// whether it was set before or not. Otherwise, which bits have changed is not known.
+    fn mask_before(&mut self, core: usize, t: usize, mask: u64) -> Option<u64> {
+        let proc = self.proc(core);
+        let cores = match proc.is_some_and(|p| self.is_rpc(p)) {
+            true => self.callers_of(core),
+            false => vec![core],
+        };
+        let by_call = match cores == [core] {
+            true => self.context(proc, core).inside(Service::SetEvent),
+            false => cores.iter().any(|core| self.setter_of_call(*core).is_some()),
+        };
+        let by_alarm = cores.iter().copied().find(|core| self.alarm_may_set(*core, t));
+        let sets = mask.is_power_of_two() && (by_call || by_alarm.is_some());
+        if let Some(core) = by_alarm.filter(|_| !sets) {
+            self.take_alarm_event(core, t);
+        }
+        sets.then_some(0)
+    }
+
+    /// In a recording that begins with the start of the OS, no event is set before the first access.
+    pub(super) fn no_event_is_set(&mut self) {
+        let slots = &mut self.model.slots;
+        for slot in 0..slots.len() {
+            let is_mask = slots.slot(slot).roles.iter().any(|role| matches!(role, Role::EventActive(_)));
+            if is_mask && slots.value(slot).is_none() {
+                slots.set(slot, Some(0));
+            }
         }
     }
 

@@ -19,17 +19,21 @@ impl Machine {
     /// Rule N1: the source is the process even for a runnable called by a runnable (BTF 2.1.5, runnable
     /// events), and `SIM` outside of every process (rule N6).
     fn runnable_start(&mut self, core: usize, name: NameId) {
-        let actor = self.actor_on(core);
+        let p = self.caller_of_function(core);
+        let actor = self.actor_or_sim(p);
         let runnable = (name, self.next_instance(name));
         self.emit(actor, EntityType::Runnable, runnable, Action::Start);
-        let p = self.proc(core);
         self.context(p, core).runnables.push(runnable);
+        self.begins_in_gap(core, p, runnable);
     }
 
-    /// Rule N2.
+    /// Rule N2. One that began in a gap of the data, of an unknown process, ends as one.
     fn runnable_end(&mut self, core: usize, name: NameId) {
-        let p = self.proc(core);
-        let actor = self.actor_on(core);
+        let own = self.caller_of_function(core);
+        let has = own.is_some() && self.context(own, core).runnables.iter().any(|open| open.0 == name);
+        let is_of_gap = !has && self.ends_of_gap(core, name);
+        let p = own.filter(|_| !is_of_gap);
+        let actor = self.actor_or_sim(p);
         let open = &mut self.context(p, core).runnables;
         let Some(n) = open.iter().rposition(|r| r.0 == name) else {
             let message = format!("exit of runnable {} without an entry", self.name(name));

@@ -9,6 +9,9 @@ use crate::map::osek::slots::Role;
 /// No application has more unconsumed stimuli: the oldest are stale.
 const MAX_PENDING: usize = 1024;
 
+/// No process has more open calls: the exits of the oldest are missing.
+const MAX_CALLS: usize = 64;
+
 impl Machine {
     /// A write to SERVICETRACE; it counts even if the value is unchanged (rule O4).
     pub(super) fn service(&mut self, core: usize) {
@@ -36,6 +39,7 @@ impl Machine {
             let left = std::mem::take(&mut self.context(p, core).services);
             left.iter().for_each(|call| self.write_call(caller, call, None));
         }
+        self.bound_calls(core, p);
         let enter_at = self.now;
         let context = self.context(p, core);
         let depth = context.services.len() as i64;
@@ -59,6 +63,22 @@ impl Machine {
             Service::Terminate if matches!(p, Proc::Task(_)) => self.context(Some(p), core).ending = true,
             _ => {}
         }
+    }
+
+    /// Rule C2: makes room for one more open call of a process.
+    fn bound_calls(&mut self, core: usize, p: Option<Proc>) {
+        let calls = &mut self.context(p, core).services;
+        if calls.len() < MAX_CALLS {
+            return;
+        }
+        let oldest = calls.remove(0);
+        self.write_call(self.caller(p), &oldest, None);
+        let process = p.map_or("code outside of processes", |p| self.name(self.actor(p).0));
+        let message = format!(
+            "{process} has {MAX_CALLS} open calls of services, so that the oldest counts as never left: exits are \
+             missing, or the OS marks entries otherwise than `entry` of its mapping profile says"
+        );
+        self.report(Severity::Warning, "calls-without-exit", message);
     }
 
     /// Rules A1 and A2: a process asks for an activation. The trace does not say of which task.

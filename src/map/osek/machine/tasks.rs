@@ -85,6 +85,7 @@ impl Machine {
                 }
             }
         }
+        self.hide(t);
     }
 
     /// Rule L6: the first state after the left edge or a gap is READY, WAITING or SUSPENDED. It tells where
@@ -152,6 +153,7 @@ impl Machine {
         if let Some(o) = replaced.filter(|o| self.tasks[*o].os == Some(OsState::Running)) {
             // It lost the core to an ISR, and then to this task, without a traced write of its STATE.
             self.tasks[o].os = Some(OsState::Ready);
+            self.hide(o);
         }
         self.enter(Proc::Task(t));
     }

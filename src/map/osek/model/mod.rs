@@ -156,6 +156,24 @@ pub(super) struct CoreModel {
     pub states: IdMap<i64, OsState>,
 }
 
+impl CoreModel {
+    /// Rule I7: what a value of RUNNINGISR2 is called.
+    pub fn handler(&self, value: i64) -> Option<&String> {
+        self.isr_symbols.get(&(value as u64)).or_else(|| self.isr_labels.get(&value))
+    }
+
+    /// The value of RUNNINGISR2 for a handler: `now` if that means it, else the number of its label, else its
+    /// address; 0 if it has neither.
+    pub fn value_of_handler(&self, handler: &str, now: Option<i64>) -> i64 {
+        let labels = self.isr_labels.iter().filter(|(_, label)| *label == handler).map(|(value, _)| *value);
+        let symbols = self.isr_symbols.iter().filter(|(_, name)| *name == handler).map(|(at, _)| *at as i64);
+        now.filter(|value| self.handler(*value).is_some_and(|name| name == handler))
+            .or_else(|| labels.min())
+            .or_else(|| symbols.min())
+            .unwrap_or_default()
+    }
+}
+
 /// The compiled application.
 #[derive(Debug, Clone)]
 pub struct Model {

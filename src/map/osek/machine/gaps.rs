@@ -1,0 +1,242 @@
+//! Rules for gaps (H1 to H3; docs/mapping.md): what a gap of a core hides, also of tasks of its OS image that
+//! another core had last. Not what is known behind it (see `activations`, `edges`, `isrs`), nor locks (see
+//! `locks`).
+
+use super::state::{Actor, Core, Edge, Proc};
+use super::{Machine, OsState};
+use crate::btf::{NameId, State as ProcessState};
+use crate::map::{Gap, Output};
+use std::collections::BTreeSet;
+
+/// The gaps that have begun and not ended.
+#[derive(Debug, Default)]
+pub(super) struct Gaps {
+    /// Cores and the ends of their gaps.
+    open: Vec<(usize, i64)>,
+    /// Tasks that have changed meanwhile on other cores, which do not run them.
+    changed: BTreeSet<usize>,
+    /// ISRs of category 1 that have begun in a gap of their core: cores and depths.
+    isrs: BTreeSet<(usize, usize)>,
+    /// Runnables that have begun in a gap of their core, whose processes are not known, and have not ended.
+    runnables: BTreeSet<(usize, Actor)>,
+}
+
+impl Machine {
+    /// Rule H1: a gap in the trace of `core`. Its new state is `edge` (rule H2).
+    pub(in crate::map::osek) fn gap(&mut self, core: usize, gap: &Gap, edge: &Edge) {
+        self.now = gap.begin;
+        self.end_gaps(gap.begin);
+        let name = self.cores[core].name;
+        for n in 0..self.cores[core].isrs.len() {
+            self.cut_calls_of(Proc::Isr(core, n));
+        }
+        let idle = std::mem::take(&mut self.cores[core].idle);
+        self.cut_calls(None, &idle);
+        self.cores[core] = Core::new(name);
+        self.gaps.isrs.retain(|(other, _)| *other != core);
+        self.gaps.runnables.retain(|(other, _)| *other != core);
+        self.gaps.open.push((core, gap.end));
+        let image = self.model.cores[core].image;
+        let elsewhere = |t: &usize| self.model.tasks[*t].core == image && self.tasks[*t].core != core;
+        let hidden = (0..self.tasks.len()).filter(elsewhere).filter(|t| self.is_hidden(*t));
+        let hidden: BTreeSet<usize> = hidden.collect();
+        self.model.slots.forget(core);
+        for (time, model) in self.alarm_times.iter_mut().zip(&self.model.alarms) {
+            if model.core == image {
+                *time = None;
+            }
+        }
+        self.locks_in_gap(core, gap.end);
+        self.pending.retain(|p| p.core != core);
+        self.tell_homes();
+        hidden.iter().for_each(|t| self.lose_task(*t));
+        self.out.push(Output::Gap { core: name, begin: gap.begin, end: gap.end });
+        for (slot, value) in &edge.values {
+            self.model.slots.set(*slot, Some(*value));
+        }
+        self.cores[core].task_value = self.model.value(&self.model.cores[core].running_task);
+        for t in 0..self.tasks.len() {
+            if self.model.tasks[t].core != image {
+                continue;
+            }
+            if self.tasks[t].core == core {
+                self.task_after_gap(t, edge);
+            } else if hidden.contains(&t) && !self.tasks[t].lost {
+                self.task_after_gap_elsewhere(t, edge);
+            } else {
+                self.tasks[t].activations = None;
+            }
+        }
+        for s in 0..self.sems.len() {
+            let sem = &self.model.sems[s];
+            if !sem.spin && self.sems[s].unknown && self.model.cores[sem.core].image == image {
+                self.lock_at_left_edge(s, edge);
+            }
+        }
+        for handler in &edge.isrs[core] {
+            self.isr_at_left_edge(core, handler);
+        }
+        self.tell_states(core, gap.end, edge);
+        for t in hidden {
+            // Of those that the core of the gap has now, it is said above.
+            if self.tasks[t].core != core {
+                self.tell_task(t, 0, gap.end);
+            }
+        }
+    }
+
+    /// True for a task that a core in a gap may run, end or release unseen, although another core of its OS
+    /// image had it last: it moves (rule T13), unless that core has it still.
+    pub(super) fn is_hidden(&self, t: usize) -> bool {
+        let image = self.model.tasks[t].core;
+        let is_of_image = |core: &usize| self.model.cores[*core].image == image;
+        let is_in_gap = |core: &usize| self.gaps.open.iter().any(|(open, _)| open == core);
+        let has = |core: &usize| {
+            let core = &self.cores[*core];
+            core.incoming == Some(t)
+                || (core.running == Some(t) && self.tasks[t].os == Some(OsState::Running))
+        };
+        let mut cores = (0..self.cores.len()).filter(is_of_image);
+        self.has_several_cores(t)
+            && cores.clone().any(|core| is_in_gap(&core))
+            && !cores.any(|core| !is_in_gap(&core) && has(&core))
+    }
+
+    /// Nothing is known of the instances of `t` from now on.
+    fn lose_task(&mut self, t: usize) {
+        let task = &self.tasks[t];
+        for instance in &task.queue {
+            self.out.push(Output::Lost { process: (task.name, instance.number), time: self.now });
+        }
+    }
+
+    /// When the gap of `core` ends that goes on.
+    fn gap_end(&self, core: usize) -> Option<i64> {
+        self.gaps.open.iter().filter(|(open, _)| *open == core).map(|(_, end)| *end).max()
+    }
+
+    /// The process that calls a function. Functions are recorded in a gap only if the data are not: who has
+    /// the core then is not known, but for ISRs of category 1 that have begun in it.
+    pub(super) fn caller_of_function(&self, core: usize) -> Option<Proc> {
+        let is_known = |p: &Proc| match p {
+            Proc::Isr(core, n) => self.gaps.isrs.contains(&(*core, *n)),
+            Proc::Task(_) => false,
+        };
+        self.proc(core).filter(|p| self.gap_end(core).is_none() || is_known(p))
+    }
+
+    /// A runnable begins, in the process `p`.
+    pub(super) fn begins_in_gap(&mut self, core: usize, p: Option<Proc>, runnable: Actor) {
+        if p.is_none() && self.gap_end(core).is_some() {
+            self.gaps.runnables.insert((core, runnable));
+        }
+    }
+
+    /// The last runnable of that name which began in a gap, of an unknown process, ends; true if there is one.
+    pub(super) fn ends_of_gap(&mut self, core: usize, name: NameId) -> bool {
+        let is_it = |(other, runnable): &&(usize, Actor)| *other == core && runnable.0 == name;
+        let found = self.gaps.runnables.iter().rfind(is_it).copied();
+        found.is_some_and(|found| self.gaps.runnables.remove(&found))
+    }
+
+    /// An ISR of category 1 begins. In a gap, of what it interrupts only the state at the end was known.
+    pub(super) fn interrupted(&mut self, core: usize) {
+        let end = self.gap_end(core);
+        match self.proc(core) {
+            Some(p) if self.caller_of_function(core) == Some(p) => self.leave(p),
+            Some(p) => {
+                let state = match self.state(p) {
+                    ProcessState::Running => ProcessState::Ready,
+                    ProcessState::Polling => ProcessState::Parking,
+                    state => state,
+                };
+                self.set_state(p, state);
+                let (process, time) = (self.actor(p), self.now);
+                self.out.push(Output::Lost { process, time });
+            }
+            None => {}
+        }
+        if end.is_some() {
+            self.gaps.isrs.insert((core, self.cores[core].isrs.len()));
+        }
+    }
+
+    /// An ISR of category 1 is over. In a gap, what it has interrupted has the core at the end of the gap;
+    /// true if it was in one.
+    pub(super) fn goes_on_unseen(&mut self, core: usize) -> bool {
+        let depth = self.cores[core].isrs.len();
+        self.gaps.isrs.retain(|(other, n)| *other != core || *n < depth);
+        let (Some(end), None) = (self.gap_end(core), self.caller_of_function(core)) else { return false };
+        if let Some(p) = self.proc(core) {
+            let state = match self.state(p) {
+                ProcessState::Ready => ProcessState::Running,
+                ProcessState::Parking => ProcessState::Polling,
+                state => state,
+            };
+            self.set_state(p, state);
+            self.tell_again(p, end);
+        }
+        true
+    }
+
+    /// A task has changed. While a core of its OS image is in a gap, that says nothing of the time from now
+    /// on, unless another one runs it, or that core does at the end of the gap.
+    pub(super) fn hide(&mut self, t: usize) {
+        let runs = || self.cores.iter().any(|core| core.running == Some(t));
+        if !self.gaps.open.is_empty() && self.is_hidden(t) && !runs() {
+            self.lose_task(t);
+            self.gaps.changed.insert(t);
+        }
+    }
+
+    /// Rule H3, of a task that another core of the OS image had last.
+    fn task_after_gap_elsewhere(&mut self, t: usize, edge: &Edge) {
+        let home = self.tasks[t].core;
+        self.leave_unseen(t);
+        let running: Vec<_> = self.cores.iter().map(|core| core.running).collect();
+        self.task_after_gap(t, edge);
+        let core = self.tasks[t].core;
+        if self.tasks[t].os != Some(OsState::Running) {
+            self.tasks[t].core = home;
+        } else if !self.gaps.open.iter().any(|(open, _)| *open == core) {
+            // What the other cores run, their own traces say.
+            self.cores[core].running = running.get(core).copied().flatten();
+            self.tasks[t].core = home;
+            self.forget(t);
+        }
+    }
+
+    /// The core that had `t` has it no longer: an ISR has interrupted it, and it has left its core since.
+    fn leave_unseen(&mut self, t: usize) {
+        for core in &mut self.cores {
+            core.deferred.retain(|(task, ..)| *task != t);
+            core.running = core.running.filter(|task| *task != t);
+        }
+    }
+
+    /// Rule L6 is next.
+    fn forget(&mut self, t: usize) {
+        self.leave_unseen(t);
+        let task = &mut self.tasks[t];
+        (task.os, task.activations) = (None, None);
+        (task.lost, task.head_unknown) = (true, true);
+        match self.state(Proc::Task(t)) {
+            ProcessState::Waiting | ProcessState::Terminated => {}
+            _ => self.set_state(Proc::Task(t), ProcessState::Ready),
+        }
+    }
+
+    /// What was seen in gaps says nothing of the time behind them, unless a core runs it then.
+    pub(super) fn end_gaps(&mut self, time: i64) {
+        if self.gaps.open.iter().all(|(_, end)| *end > time) {
+            return;
+        }
+        let changed = std::mem::take(&mut self.gaps.changed);
+        let hidden: Vec<usize> = changed.into_iter().filter(|t| self.is_hidden(*t)).collect();
+        self.gaps.open.retain(|(_, end)| *end > time);
+        if self.gaps.open.is_empty() {
+            self.gaps.isrs.clear();
+        }
+        hidden.into_iter().for_each(|t| self.forget(t));
+    }
+}
