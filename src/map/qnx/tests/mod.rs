@@ -117,8 +117,9 @@ fn run_steps(setup: &Settings, steps: &[Step], begin: i64, end: i64) -> Run {
             Output::Assumed(e) => derive.assumed(e, &names),
             Output::Known(known) => derive.known(known, &names),
             Output::Lost { process, time } => derive.lose(*process, *time, &names),
-            Output::Closing(_) | Output::Handler { .. } => {}
-            Output::Gap { core, begin, end } => derive.gap(*core, *begin, *end, &names),
+            Output::Closing(e) => derive.closing(e, &names),
+            Output::Handler { .. } => {}
+            Output::Gap { core, begin, end } => derive.gap(Some(*core), (*begin, *end), &names),
         }
     }
     let violations = derive.finish(end, &names);
