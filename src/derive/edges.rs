@@ -4,22 +4,31 @@
 use crate::btf::{Event, NameId, State};
 use crate::names::{IdMap, IdSet};
 
-/// The latest gap of each core.
+/// The end of the latest gap of each core, and of those of all cores: of cores that come later, too.
 #[derive(Debug, Default)]
-pub(super) struct Gaps(IdMap<NameId, i64>);
+pub(super) struct Gaps {
+    of_core: IdMap<NameId, i64>,
+    of_all: Option<i64>,
+}
 
 impl Gaps {
-    /// A gap of `core` that lasts until `end`. Exports of one core may have gaps that overlap: then the later
-    /// end counts.
-    pub fn add(&mut self, core: NameId, end: i64) {
-        let known = self.0.entry(core).or_insert(end);
-        *known = (*known).max(end);
+    /// A gap of `core`, or of all, that lasts until `end`. Exports of one core may have gaps that overlap: then
+    /// the later end counts.
+    pub fn add(&mut self, core: Option<NameId>, end: i64) {
+        match core {
+            Some(core) => {
+                let known = self.of_core.entry(core).or_insert(end);
+                *known = (*known).max(end);
+            }
+            None => self.of_all = self.of_all.max(Some(end)),
+        }
     }
 
     /// The end of the latest gap of `core`, exclusive.
     fn end(&self, core: NameId) -> Option<i64> {
         // Nearly always there was no gap.
-        if self.0.is_empty() { None } else { self.0.get(&core).copied() }
+        let own = if self.of_core.is_empty() { None } else { self.of_core.get(&core).copied() };
+        own.max(self.of_all)
     }
 
     /// From when on a state is known that begins at `time` on `core`: the trace may have a gap there, and the
@@ -30,7 +39,7 @@ impl Gaps {
 
     /// The same for an unknown core: it may be any.
     pub fn visible_everywhere(&self, time: i64) -> i64 {
-        self.0.values().fold(time, |latest, end| latest.max(*end))
+        self.of_core.values().chain(&self.of_all).fold(time, |latest, end| latest.max(*end))
     }
 }
 

@@ -156,11 +156,6 @@ impl Derive {
         is_new
     }
 
-    /// The cores of what is open or has run.
-    pub fn cores(&self) -> Vec<NameId> {
-        self.processes.cores()
-    }
-
     /// Adds an event. What occurs has the name that BTF knows it by.
     pub fn event(&mut self, event: &Event, names: &Names) {
         self.entities.occurs(event.target, event.target_type);
@@ -221,8 +216,20 @@ impl Derive {
         self.processes.lose(self.process(process), time, names, &mut self.rows);
     }
 
-    /// The trace of `core` has a gap `[begin, end)`: what was open there is cut off and stays incomplete.
-    pub fn gap(&mut self, core: NameId, begin: i64, end: i64, names: &Names) {
+    /// An event that was not recorded, but keeps the rules of BTF: nothing is derived from it, but that a
+    /// lost instance which it ends has no more events.
+    pub fn closing(&mut self, event: &Event, names: &Names) {
+        let is_process = matches!(event.target_type, EntityType::Task | EntityType::Isr);
+        if is_process && event.action == Action::Terminate {
+            let actor = (event.target, event.target_instance);
+            let process = self.handlers.remove(&actor).unwrap_or(actor);
+            self.processes.end_lost(process, names, &mut self.entities, &mut self.rows);
+        }
+    }
+
+    /// The trace of `core`, or of all cores, has a gap `[begin, end)`: what was open there is cut off and stays
+    /// incomplete.
+    pub fn gap(&mut self, core: Option<NameId>, (begin, end): (i64, i64), names: &Names) {
         self.runnables.gap(core, begin, names, &mut self.rows);
         self.processes.gap(core, (begin, end), names, &mut self.rows);
     }

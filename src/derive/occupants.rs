@@ -28,9 +28,12 @@ impl Occupants {
         all.last().copied().filter(|_| was_running)
     }
 
-    /// Nothing is known of `core` any more.
-    pub fn forget(&mut self, core: NameId) {
-        self.0.remove(&core);
+    /// Nothing is known of `core` any more; of no core without one.
+    pub fn forget(&mut self, core: Option<NameId>) {
+        match core {
+            Some(core) => drop(self.0.remove(&core)),
+            None => self.0.clear(),
+        }
     }
 }
 

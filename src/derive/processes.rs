@@ -88,15 +88,6 @@ impl Processes {
         }
     }
 
-    /// The cores of what is open or has run, each once.
-    pub fn cores(&self) -> Vec<NameId> {
-        let of_open = self.open.values().filter_map(|open| open.core);
-        let mut cores: Vec<_> = self.homes.values().copied().chain(of_open).collect();
-        cores.sort_unstable();
-        cores.dedup();
-        cores
-    }
-
     pub fn event(&mut self, event: &Event, names: &Names, entities: &mut Entities, rows: &mut Rows) {
         if event.action == Action::MtaLimitExceeded {
             let (last, run) = self.lost.entry(event.target).or_default();
@@ -157,9 +148,7 @@ impl Processes {
         }
         let (born, core) = (entry.born, entry.core);
         if ended {
-            let ended = open.remove();
-            ended.core.into_iter().for_each(|core| entities.occurs(core, EntityType::Core));
-            ended.write(Some(event.time), names, rows);
+            open.remove().end(Some(event.time), names, entities, rows);
         }
         if self.occupants.is_some() {
             if event.action == Action::Start {
@@ -244,25 +233,38 @@ impl Processes {
         }
     }
 
-    /// The trace of `core` has a gap `[begin, end)`: nothing is known there of the instances that are on it,
-    /// nor of those that will start on it, as far as that is known yet.
-    pub fn gap(&mut self, core: NameId, (begin, end): (i64, i64), names: &Names, rows: &mut Rows) {
-        let known_from = self.gaps.visible(core, i64::MIN);
-        self.gaps.add(core, end);
-        let homes = &self.homes;
-        let concerned = |o: &&mut Open| o.core.or_else(|| homes.get(&o.process).copied()) == Some(core);
+    /// The trace of `core`, or of all, has a gap `[begin, end)`: nothing is known there of the instances that
+    /// are on it, nor of those that will start on it, as far as that is known yet.
+    pub fn gap(&mut self, core: Option<NameId>, (begin, end): (i64, i64), names: &Names, rows: &mut Rows) {
+        let (homes, gaps) = (&self.homes, &self.gaps);
+        let is_home = |home: NameId| core.is_none_or(|core| home == core);
+        let home = |open: &Open| open.core.or_else(|| homes.get(&open.process).copied());
+        let concerned = |open: &&mut Open| !open.lost && home(open).map_or(core.is_none(), is_home);
         let mut cut: Vec<&mut Open> = self.open.values_mut().filter(concerned).collect();
-        cut.sort_unstable_by_key(|o| o.born);
+        cut.sort_unstable_by_key(|open| open.born);
         for open in cut {
             // It may have been activated in an earlier gap that goes on.
-            open.since = open.since.max(known_from);
+            open.since = match home(open) {
+                Some(home) => gaps.visible(home, open.since),
+                None => gaps.visible_everywhere(open.since),
+            };
             open.lose(begin, names, rows);
         }
-        self.lost.retain(|process, _| homes.get(process).is_some_and(|home| *home != core));
-        let of_core = homes.iter().filter(|(_, home)| **home == core);
+        self.lost.retain(|process, _| homes.get(process).is_some_and(|home| !is_home(*home)));
+        let of_core = homes.iter().filter(|(_, home)| is_home(**home));
         self.unseen.extend(of_core.map(|(process, _)| (*process, ())));
+        self.gaps.add(core, end);
         if let Some(occupants) = &mut self.occupants {
             occupants.forget(core);
+        }
+    }
+
+    /// A lost instance has ended, when and how is not known.
+    pub fn end_lost(&mut self, process: Actor, names: &Names, entities: &mut Entities, rows: &mut Rows) {
+        if self.open.get(&process).is_some_and(|open| open.lost)
+            && let Some(open) = self.open.remove(&process)
+        {
+            open.end(None, names, entities, rows);
         }
     }
 
@@ -279,8 +281,7 @@ impl Processes {
             if !open.lost && !unseen {
                 open.leave(end, names, rows);
             }
-            open.core.into_iter().for_each(|core| entities.occurs(core, EntityType::Core));
-            open.write(None, names, rows);
+            open.end(None, names, entities, rows);
         }
     }
 }
@@ -370,7 +371,9 @@ impl Open {
         });
     }
 
-    fn write(&self, terminate_at: Option<i64>, names: &Names, rows: &mut Rows) {
+    /// It is written, and its core occurs.
+    fn end(self, terminate_at: Option<i64>, names: &Names, entities: &mut Entities, rows: &mut Rows) {
+        self.core.into_iter().for_each(|core| entities.occurs(core, EntityType::Core));
         let [running, ready, waiting, polling, parking] = self.spent;
         let begin = self.activate_at.is_some() || self.untold;
         let whole = begin && self.start_at.is_some() && terminate_at.is_some();

@@ -56,12 +56,10 @@ impl FromRecords {
     }
 
     /// The trace has a gap here, of a core or of all of them.
-    pub fn gap(&mut self, core: Option<&str>, (begin, end): (i64, i64), derive: &mut Derive) {
-        let cores = match core {
-            Some(core) => vec![self.names.intern(core)],
-            None => derive.cores(),
-        };
-        cores.into_iter().for_each(|core| derive.gap(core, begin, end, &self.names));
+    pub fn gap(&mut self, core: Option<&str>, span: (i64, i64), derive: &mut Derive) {
+        let core = core.map(|core| self.names.intern(core));
+        self.instances.gap(core);
+        derive.gap(core, span, &self.names);
     }
 
     /// An ISR starts, which may be the process of its core.
@@ -106,14 +104,17 @@ impl FromRecords {
                     None => continue,
                 }
             }
-            let process_names = kind == EntityType::Runnable;
+            let is_called = kind == EntityType::Runnable;
             let source_instance = match rows.source_instance.get(row) {
                 Some(instance) => instance,
-                None if process_names => self.instances.current(step.source),
+                None if is_called => self.instances.of_caller(&step),
                 None => 0,
             };
-            let target_instance =
-                rows.target_instance.get(row).unwrap_or_else(|| self.instances.of_event(&step));
+            let target_instance = match rows.target_instance.get(row) {
+                Some(instance) => instance,
+                None if is_called => self.instances.of_runnable(&step, source_instance),
+                None => self.instances.of_process(&step),
+            };
             let event = Event {
                 time: rows.time.value(row),
                 source: step.source,
@@ -132,3 +133,6 @@ impl FromRecords {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

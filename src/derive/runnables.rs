@@ -44,6 +44,8 @@ pub(super) struct Runnables {
     by_instance: IdMap<(NameId, i64), u64>,
     open: BTreeMap<u64, Open>,
     nested: IdMap<(NameId, i64), Nest>,
+    /// Processes that have ended although they call runnables, with the time and the last runnable by then.
+    ended: Vec<((NameId, i64), i64, u64)>,
     born: u64,
     pub violations: u64,
 }
@@ -51,6 +53,7 @@ pub(super) struct Runnables {
 impl Runnables {
     pub fn event(&mut self, event: &Event, names: &Names, processes: &Processes, rows: &mut Rows) {
         let Some((from, to)) = runnable_transition(event.action) else { return };
+        self.end_with_processes(event.time, names, rows);
         let key = (event.target, event.target_instance);
         let process = (event.source, event.source_instance);
         let id = match self.by_instance.get(&key) {
@@ -114,12 +117,14 @@ impl Runnables {
     /// does.
     pub fn of_process(&mut self, event: &Event, names: &Names, rows: &mut Rows) {
         let Some((_, to)) = process_transition(event.action) else { return };
+        self.end_with_processes(event.time, names, rows);
         let process = (event.target, event.target_instance);
         let mut next = self.nested.get(&process).and_then(|nest| nest.top);
         while let Some(open) = next.and_then(|id| self.open.get_mut(&id)) {
             let (is, implied) = match to {
                 State::Ready | State::Waiting | State::Parking => (State::Suspended, true),
                 State::Running | State::Polling => (State::Running, false),
+                State::Terminated => return self.ended.push((process, event.time, self.born)),
                 _ => return,
             };
             if open.implied != implied && (open.implied || open.state == State::Running) {
@@ -134,33 +139,50 @@ impl Runnables {
         }
     }
 
-    /// The trace of `core` has a gap from `begin` on: what is open there ends, as far as is known. So does
-    /// what is open on an unknown core.
-    pub fn gap(&mut self, core: NameId, begin: i64, names: &Names, rows: &mut Rows) {
-        self.cut(|open| open.core.is_none_or(|c| c == core), begin, names, rows);
+    /// What is still open after the end of its process ended with it, as far as is known: events of one
+    /// instant may be in any order, so this needs a later one.
+    fn end_with_processes(&mut self, now: i64, names: &Names, rows: &mut Rows) {
+        if self.ended.first().is_none_or(|(_, time, _)| *time >= now) {
+            return;
+        }
+        for (process, time, last) in std::mem::take(&mut self.ended) {
+            if self.nested.contains_key(&process) {
+                let is_cut = |id: u64, open: &Open| id <= last && open.process == process;
+                self.violations += self.cut(is_cut, time, names, rows);
+            }
+        }
+    }
+
+    /// The trace of `core`, or of all, has a gap from `begin` on: what is open there ends, as far as is known.
+    /// So does what is open on an unknown core.
+    pub fn gap(&mut self, core: Option<NameId>, begin: i64, names: &Names, rows: &mut Rows) {
+        self.end_with_processes(begin, names, rows);
+        self.cut(|_, open| core.is_none() || open.core.is_none_or(|c| Some(c) == core), begin, names, rows);
     }
 
     /// The state of a process instance is unknown from `time` on: so is that of what it runs.
     pub fn lose(&mut self, process: (NameId, i64), time: i64, names: &Names, rows: &mut Rows) {
         if self.nested.contains_key(&process) {
-            self.cut(|open| open.process == process, time, names, rows);
+            self.cut(|_, open| open.process == process, time, names, rows);
         }
     }
 
-    /// Ends open runnables, as far as is known.
-    fn cut(&mut self, is_cut: impl Fn(&Open) -> bool, time: i64, names: &Names, rows: &mut Rows) {
-        let cut: Vec<u64> = self.open.iter().filter(|(_, o)| is_cut(o)).map(|(id, _)| *id).collect();
+    /// Ends open runnables, as far as is known; returns how many.
+    fn cut(&mut self, is_cut: impl Fn(u64, &Open) -> bool, time: i64, names: &Names, rows: &mut Rows) -> u64 {
+        let cut: Vec<u64> = self.open.iter().filter(|(id, o)| is_cut(**id, o)).map(|(id, _)| *id).collect();
         self.leave(&cut, time, names, rows);
-        for id in cut {
-            if let Some(open) = self.open.remove(&id) {
+        for id in &cut {
+            if let Some(open) = self.open.remove(id) {
                 self.by_instance.remove(&(open.runnable, open.instance));
-                self.left(id, &open);
+                self.left(*id, &open);
                 open.write(None, names, rows);
             }
         }
+        cut.len() as u64
     }
 
     pub fn finish(&mut self, end: i64, names: &Names, rows: &mut Rows) {
+        self.end_with_processes(i64::MAX, names, rows);
         let all: Vec<u64> = self.open.keys().copied().collect();
         self.leave(&all, end, names, rows);
         for open in std::mem::take(&mut self.open).into_values() {
@@ -203,12 +225,12 @@ impl Runnables {
 }
 
 impl Open {
-    /// Ends the span of the current state at `time`. Spans of length 0 are not written.
+    /// Ends the span of the current state at `time`. Spans of length 0 are not written, nor what is in a gap.
     fn leave(&mut self, time: i64, names: &Names, rows: &mut Rows) {
-        let begin_at = std::mem::replace(&mut self.since, time);
-        if time <= begin_at {
+        if time <= self.since {
             return;
         }
+        let begin_at = std::mem::replace(&mut self.since, time);
         match self.state {
             State::Running => self.running = self.running.saturating_add(time.saturating_sub(begin_at)),
             State::Suspended => self.suspended = self.suspended.saturating_add(time.saturating_sub(begin_at)),

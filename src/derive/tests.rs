@@ -133,7 +133,7 @@ fn a_gap_cuts_instances_off() {
     t.task(0, 0, Action::Activate);
     t.task(1, 0, Action::Start);
     let core = t.names.intern("Core");
-    t.derive.gap(core, 10, 20, &t.names);
+    t.derive.gap(Some(core), (10, 20), &t.names);
     t.task(30, 0, Action::Terminate);
     assert_eq!(t.derive.finish(40, &t.names), Violations::default());
     let b = t.instances();
@@ -266,7 +266,7 @@ fn nothing_of_a_runnable_is_known_in_a_gap_and_before_its_first_event() {
     t.task(20, 0, Action::Resume);
     t.at(20, "T", EntityType::Runnable, ("A", 0), Action::Resume);
     let core = t.names.intern("Core");
-    t.derive.gap(core, 30, 40, &t.names);
+    t.derive.gap(Some(core), (30, 40), &t.names);
     t.at(50, "T", EntityType::Runnable, ("A", 0), Action::Suspend);
     t.at(60, "T", EntityType::Runnable, ("A", 0), Action::Resume);
     t.derive.finish(65, &t.names);
@@ -331,4 +331,77 @@ fn what_a_lost_instance_runs_is_lost_with_it() {
     assert_eq!((number(&states, "begin_at", 0), number(&states, "end_at", 0)), (30, 50));
     let runnables = t.derive.rows.runnables.take_batch().unwrap();
     assert_eq!(number(&runnables, "running", 0), 20);
+}
+
+#[test]
+fn a_runnable_ends_with_its_process_at_the_latest() {
+    for also in [false, true] {
+        let mut t = Trace::new();
+        t.task(0, 0, Action::Activate);
+        t.task(0, 0, Action::Start);
+        t.at(5, "T", EntityType::Runnable, ("R", 0), Action::Start);
+        t.task(10, 0, Action::Terminate);
+        if also {
+            // Events of one instant may be in any order.
+            t.at(10, "T", EntityType::Runnable, ("R", 0), Action::Terminate);
+        }
+        // Another instance of the same number.
+        t.task(10, 0, Action::Activate);
+        t.task(10, 0, Action::Start);
+        t.at(10, "T", EntityType::Runnable, ("S", 0), Action::Start);
+        t.at(20, "T", EntityType::Runnable, ("S", 0), Action::Terminate);
+        t.task(20, 0, Action::Terminate);
+        assert_eq!(t.derive.finish(1000, &t.names).runnable, u64::from(!also));
+        assert_eq!(
+            states(&mut t),
+            [of("R", 0, "Core", "running", 5, 10), of("S", i64::from(!also), "Core", "running", 10, 20)]
+        );
+        let b = t.derive.rows.runnables.take_batch().unwrap();
+        let complete = b.column_by_name("complete").unwrap().as_boolean();
+        assert_eq!((complete.value(0), complete.value(1)), (also, true));
+    }
+}
+
+#[test]
+fn a_lost_instance_that_is_ended_is_written_once_and_forgotten() {
+    let mut t = Trace::new();
+    let closing = |t: &mut Trace, time, instance, action| {
+        let (source, target) = (t.names.intern("Core"), t.names.intern("T"));
+        let event = Event::new(time, (source, 0), EntityType::Task, (target, instance), action, Note::None);
+        t.derive.closing(&event, &t.names);
+    };
+    for n in 0..3 {
+        let begin = n * 100;
+        t.task(begin, n, Action::Activate);
+        t.task(begin + 10, n, Action::Start);
+        closing(&mut t, begin + 15, n, Action::Terminate);
+        let core = t.names.intern("Core");
+        t.derive.gap(Some(core), (begin + 20, begin + 50), &t.names);
+        closing(&mut t, begin + 20, n, Action::Preempt);
+        closing(&mut t, begin + 20, n, Action::Terminate);
+        assert_eq!(t.derive.rows.instances.len() as i64, n + 1, "it is written where it ends");
+    }
+    assert_eq!(t.derive.finish(1000, &t.names), Violations::default());
+    let b = t.instances();
+    assert_eq!(b.num_rows(), 3);
+    assert_eq!((0..3).map(|row| number(&b, pi::RUNNING, row)).collect::<Vec<_>>(), [10, 10, 10]);
+    assert_eq!(b.column_by_name(pi::TERMINATE_AT).unwrap().null_count(), 3);
+}
+
+#[test]
+fn what_a_runnable_does_in_a_gap_is_not_known() {
+    let mut t = Trace::new();
+    t.task(0, 0, Action::Activate);
+    t.task(0, 0, Action::Start);
+    let core = t.names.intern("Core");
+    t.derive.gap(Some(core), (10, 50), &t.names);
+    t.at(20, "T", EntityType::Runnable, ("R", 0), Action::Start);
+    // Its process says that it is suspended.
+    t.task(30, 0, Action::Preempt);
+    t.task(70, 0, Action::Resume);
+    t.derive.finish(80, &t.names);
+    assert_eq!(
+        states(&mut t),
+        [of("R", 0, "Core", "suspended", 50, 70), of("R", 0, "Core", "running", 70, 80)]
+    );
 }

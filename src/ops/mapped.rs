@@ -117,9 +117,11 @@ impl<'a> Instances<'a> {
                 Output::Assumed(e) => self.derive.assumed(e, &self.names),
                 Output::Known(known) => self.derive.known(known, &self.names),
                 Output::Lost { process, time } => self.derive.lose(*process, *time, &self.names),
-                Output::Closing(_) => {}
+                Output::Closing(e) => self.derive.closing(e, &self.names),
                 Output::Handler { isr, process } => self.derive.handler(*isr, *process),
-                Output::Gap { core, begin, end } => self.derive.gap(*core, *begin, *end, &self.names),
+                Output::Gap { core, begin, end } => {
+                    self.derive.gap(Some(*core), (*begin, *end), &self.names);
+                }
             }
         }
         self.tables.take(&mut self.derive.rows, ROWS_OUT)
@@ -149,18 +151,23 @@ impl<'a> NativeTables<'a> {
     }
 }
 
-/// Reports how many events violated the state charts.
+/// Reports what no system can do: a mapping that does so is at fault.
 pub(super) fn note_violations(violations: Violations, log: &mut Log) {
-    for (count, what) in [(violations.process, "process"), (violations.runnable, "runnable")] {
-        if count > 0 {
-            log.push(Diagnostic {
-                source: MAP_SOURCE.into(),
-                line: None,
-                severity: Severity::Error,
-                code: "illegal-transition",
-                message: format!("{count} {what} events break the BTF state chart"),
-                text: String::new(),
-            });
-        }
+    for (code, message) in violations.doubts() {
+        let (source, text) = (MAP_SOURCE.into(), String::new());
+        log.push(Diagnostic { source, line: None, severity: Severity::Error, code, message, text });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_no_system_can_do_is_reported() {
+        let mut log = Log::default();
+        note_violations(Violations { process: 1, runnable: 1, occupied: 1, endless: 1 }, &mut log);
+        let codes = ["illegal-transition", "core-occupied", "instance-without-end"];
+        assert_eq!(codes.map(|code| log.count_of(code)), [1, 1, 1]);
     }
 }

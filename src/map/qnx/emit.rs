@@ -133,7 +133,7 @@ impl QnxMapper {
         let instance = self.entities.next_instance(name);
         let thread = &mut self.threads[t];
         (thread.instance, thread.phase, thread.began) = (instance, Phase::Active, true);
-        thread.may_have_run = !recorded;
+        thread.may_have_run = !recorded || self.in_gap;
         if self.threads[t].exported {
             let stimulus = self.stimulus(stimulus);
             let task = (name, instance);

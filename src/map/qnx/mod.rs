@@ -137,10 +137,7 @@ impl Mapper for QnxMapper {
     }
 
     fn gap(&mut self, gap: &Gap) {
-        // A gap of one CPU may also be stored for another one.
-        if self.last_gap.replace((gap.begin, gap.end)) != Some((gap.begin, gap.end)) {
-            self.cut(gap.begin, gap.end);
-        }
+        self.cut(gap.begin, gap.end);
     }
 
     fn known_idle_tasks(&self) -> &[NameId] {
@@ -164,6 +161,7 @@ impl Mapper for QnxMapper {
     }
 
     fn finish(&mut self) -> Finished<Self> {
+        self.pass_gap(self.range.1);
         let state = self.state_at_end();
         self.end();
         let (outputs, rows) = (std::mem::take(&mut self.out), std::mem::take(&mut self.rows));

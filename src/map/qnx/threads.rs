@@ -28,7 +28,9 @@ impl QnxMapper {
                 }
                 // In the middle of a job that began in a gap: what wakes the thread begins none.
                 let in_job = self.threads[t].phase == Phase::Off && !self.state(event).1;
-                self.threads[t].lost &= in_job;
+                // In a gap of another CPU, only who runs is known.
+                let elsewhere = self.in_gap && self.threads[t].on.is_none();
+                self.threads[t].lost &= in_job || elsewhere;
             }
         }
     }
@@ -78,6 +80,7 @@ impl QnxMapper {
             dumped: self.dumped,
             idle,
             exported: !idle || self.settings.idle,
+            lost: self.in_gap,
             core: self.entities.nowhere,
             ..Thread::default()
         };
@@ -117,6 +120,7 @@ impl QnxMapper {
                 return;
             }
             // It ended in a gap.
+            self.cut_threads(vec![t]);
             self.forget(t, None);
         }
         let Some(t) = self.born(pid, tid, Some(self.now)) else { return };

@@ -53,7 +53,7 @@ impl QnxMapper {
         Object { name, address, by }: Object,
     ) {
         self.end_state(t, true);
-        let (turn, begin, cut) = (self.turn, self.now, self.dumped);
+        let (turn, begin, cut) = (self.turn, self.now, self.dumped || self.in_gap);
         let thread = &mut self.threads[t];
         let cpu = thread.cpu;
         let stretch = Stretch {

@@ -1,13 +1,14 @@
 //! The mapping of kernel events against results worked out by hand, and against general rules.
 
 mod corpus;
+mod gaps;
 mod native;
 mod random;
 mod rules;
 
 use super::*;
 use crate::btf::{Names, Note};
-use crate::derive::{Derive, Violations};
+use crate::derive::{Derive, Rows, Violations};
 use crate::diagnostics::Log;
 use crate::map::Output;
 use crate::qnx::{Class, Status};
@@ -61,6 +62,7 @@ struct Run {
     outputs: Vec<Output>,
     names: Names,
     rows: KernelRows,
+    derived: Rows,
     log: Log,
     violations: Violations,
 }
@@ -117,13 +119,14 @@ fn run_steps(setup: &Settings, steps: &[Step], begin: i64, end: i64) -> Run {
             Output::Assumed(e) => derive.assumed(e, &names),
             Output::Known(known) => derive.known(known, &names),
             Output::Lost { process, time } => derive.lose(*process, *time, &names),
-            Output::Closing(_) | Output::Handler { .. } => {}
-            Output::Gap { core, begin, end } => derive.gap(*core, *begin, *end, &names),
+            Output::Closing(e) => derive.closing(e, &names),
+            Output::Handler { .. } => {}
+            Output::Gap { core, begin, end } => derive.gap(Some(*core), (*begin, *end), &names),
         }
     }
     let violations = derive.finish(end, &names);
     let lines = outputs.iter().map(|o| line(o, &names)).collect();
-    Run { lines, outputs, names, rows, log: finished.log, violations }
+    Run { lines, outputs, names, rows, derived: derive.rows, log: finished.log, violations }
 }
 
 fn line(output: &Output, names: &Names) -> String {

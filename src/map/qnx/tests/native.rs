@@ -24,7 +24,7 @@ fn table(batch: &RecordBatch, columns: &str) -> String {
     (0..batch.num_rows()).map(row).collect::<Vec<_>>().join("\n")
 }
 
-fn assert_table(batch: &RecordBatch, columns: &str, expected: &str) {
+pub(super) fn assert_table(batch: &RecordBatch, columns: &str, expected: &str) {
     let expected: Vec<&str> = expected.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
     assert_eq!(table(batch, columns), expected.join("\n"));
 }

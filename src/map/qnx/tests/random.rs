@@ -1,6 +1,6 @@
 //! Random kernel events, however absurd: the mapping keeps the rules of BTF.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::cast;
@@ -29,6 +29,7 @@ fn occupancy(run: &Run) -> Option<String> {
     let mut runnables: HashMap<(NameId, i64), State> = HashMap::new();
     let mut states: HashMap<(NameId, i64), State> = HashMap::new();
     let mut last = i64::MIN;
+    let mut gap = None;
     for (output, line) in run.outputs.iter().zip(&run.lines) {
         let e = match output {
             Output::Event(e) | Output::Assumed(e) => e,
@@ -40,10 +41,11 @@ fn occupancy(run: &Run) -> Option<String> {
                 continue;
             }
             Output::Closing(_) | Output::Lost { .. } | Output::Handler { .. } => continue,
-            // That of a core which occurs for the first time.
-            Output::Gap { begin, .. } if *begin < last => continue,
-            Output::Gap { .. } => {
-                (on, runnables, states) = Default::default();
+            Output::Gap { begin, end, .. } => {
+                // The same gap again is that of a core which occurs for the first time.
+                if gap.replace((*begin, *end)) != Some((*begin, *end)) {
+                    (on, runnables, states) = Default::default();
+                }
                 continue;
             }
         };
@@ -91,6 +93,17 @@ fn occupancy(run: &Run) -> Option<String> {
         }
     }
     None
+}
+
+/// What is not made up has the time of a recorded event.
+fn times(run: &Run, steps: &[Step]) {
+    let of_event = |step: &Step| if let Step::Event(event) = step { Some(event.time) } else { None };
+    let recorded: BTreeSet<i64> = steps.iter().filter_map(of_event).collect();
+    for (output, line) in run.outputs.iter().zip(&run.lines) {
+        if let Output::Event(e) | Output::Assumed(e) = output {
+            assert!(recorded.contains(&e.time), "{line}");
+        }
+    }
 }
 
 /// Instances of tasks, interrupts, runnables and triggered stimuli rise by one.
@@ -161,7 +174,7 @@ fn step(mut number: u64, now: i64) -> Step {
     const CALLS: [u16; 8] = [11, 14, 80, 81, 82, 85, 26, 1];
     let kind = draw(64);
     if kind == 63 {
-        return Step::Gap(now, now + 5);
+        return Step::Gap(now, now + 1 + draw(20) as i64);
     }
     let often = draw(4) > 0;
     let (class, event) = match kind {
@@ -219,12 +232,14 @@ proptest! {
         for number in drawn {
             now += (number >> 62) as i64;
             steps.push(step(number & (u64::MAX >> 2), now));
-            if let Some(Step::Gap(_, end)) = steps.last() {
-                now = *end;
+            // Behind a gap, or in one of other CPUs, which ends when it may.
+            if let Some(Step::Gap(begin, end)) = steps.last() {
+                now = if number % 5 == 0 { *end } else { begin + 1 };
             }
         }
         let mut run = run_steps(&setup, &steps, 0, now + 1);
         assert_sound(&run);
+        times(&run, &steps);
         native(&mut run, now + 1);
     }
 }
