@@ -55,7 +55,7 @@ words! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Verdict {
-        /// By every sample, and none is cut off that could violate it.
+        /// By every sample that is decided; of a template, by everything.
         Kept = "kept",
         /// At least one sample lies beyond the bound.
         Violated = "violated",
@@ -103,7 +103,7 @@ pub struct Outcome {
     pub violations: Option<i64>,
     /// Whether the bound is kept.
     pub verdict: Verdict,
-    /// Why there are no samples, if that is known, or what is not decided.
+    /// Why there are no samples, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// How a template over events and states was judged.
@@ -165,14 +165,10 @@ impl Outcome {
             .map(|value| if self.bound == "upper" { self.limit - value } else { value - self.limit });
         self.verdict = match self.margin {
             None => Verdict::NoSamples,
-            Some(margin) if margin >= 0.0 && self.incomplete > 0 => Verdict::MayStillBeViolated,
             Some(margin) if margin >= 0.0 => Verdict::Kept,
             // What is no number is not kept.
             Some(_) => Verdict::Violated,
         };
-        if self.verdict == Verdict::MayStillBeViolated {
-            self.note = Some(format!("not decided: {} cut off by a gap or an edge", self.incomplete));
-        }
         self
     }
 }
