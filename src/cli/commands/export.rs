@@ -160,12 +160,12 @@ pub(in crate::cli) fn write(session: &Session, args: &ExportArgs, ui: &Ui) -> Re
                 request.selection.with_handlers(session, recording)?
             }
             content @ (Content::Table | Content::SystemEvents) => {
-                // Slices and jobs are from tables of instances, which name handlers as processes.
-                let selection = match content {
-                    Content::SystemEvents => request.selection.with_handlers(session, recording)?,
-                    _ => request.selection,
-                };
-                let (selection, notes) = selection.with_names_in_events(session, recording)?;
+                let (mut selection, notes) = request.selection.with_names_in_events(session, recording)?;
+                if content == Content::SystemEvents {
+                    // Slices and jobs are from tables of instances, which name handlers as processes.
+                    let all = request.selection.with_handlers(session, recording)?.entities;
+                    selection.entities.extend(all.into_iter().skip(request.selection.entities.len()));
+                }
                 notes.iter().for_each(|note| ui.warning(note));
                 selection
             }
