@@ -266,11 +266,6 @@ impl Directory {
         self.reorders.known.contains(&(time, cpu, task))
     }
 
-    /// The tasks that have a process.
-    pub fn tasks(&self) -> impl Iterator<Item = (u64, usize)> {
-        self.tasks.iter().filter_map(|(id, task)| Some((*id, task.process?)))
-    }
-
     /// The process of an ISR on a CPU, as deep within others of the same number; `add` makes it of a name.
     pub fn isr(&mut self, key: &IsrKey, depth: usize, cpu: i64, add: impl FnOnce(&str) -> usize) -> usize {
         if let Some(process) = self.isr_processes.get(&(key.clone(), depth, cpu)) {

@@ -122,10 +122,11 @@ impl Mapper for SchedulerMapper {
     fn look_ahead_gap(&mut self, pass: usize, gap: &Gap) {
         match pass {
             pass::NAMES => self.firsts.gap(gap),
-            _ => {
+            pass::DECISIONS => {
                 self.rules.gap(gap);
                 self.rules.processes.out.clear();
             }
+            _ => {}
         }
     }
 
