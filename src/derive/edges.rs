@@ -12,8 +12,8 @@ pub(super) struct Gaps {
 }
 
 impl Gaps {
-    /// A gap of `core`, or of all, that lasts until `end`. Exports of one core may have gaps that overlap: then
-    /// the later end counts.
+    /// A gap of `core`, or of all, that lasts until `end`. Exports of one core may have gaps that overlap:
+    /// then the later end counts.
     pub fn add(&mut self, core: Option<NameId>, end: i64) {
         match core {
             Some(core) => {

@@ -227,8 +227,8 @@ impl Derive {
         }
     }
 
-    /// The trace of `core`, or of all cores, has a gap `[begin, end)`: what was open there is cut off and stays
-    /// incomplete.
+    /// The trace of `core`, or of all cores, has a gap `[begin, end)`: what was open there is cut off and
+    /// stays incomplete.
     pub fn gap(&mut self, core: Option<NameId>, (begin, end): (i64, i64), names: &Names) {
         self.runnables.gap(core, begin, names, &mut self.rows);
         self.processes.gap(core, (begin, end), names, &mut self.rows);

@@ -153,8 +153,8 @@ impl Runnables {
         }
     }
 
-    /// The trace of `core`, or of all, has a gap from `begin` on: what is open there ends, as far as is known.
-    /// So does what is open on an unknown core.
+    /// The trace of `core`, or of all, has a gap from `begin` on: what is open there ends, as far as is
+    /// known. So does what is open on an unknown core.
     pub fn gap(&mut self, core: Option<NameId>, begin: i64, names: &Names, rows: &mut Rows) {
         self.end_with_processes(begin, names, rows);
         self.cut(|_, open| core.is_none() || open.core.is_none_or(|c| Some(c) == core), begin, names, rows);
