@@ -59,7 +59,7 @@ impl Trace {
         if path.is_file() {
             return Self::of_file(name, path, options, control);
         }
-        if path.is_dir() && !Database::is_at(path) {
+        if path.is_dir() && !Database::is_at(path)? {
             return Err(Error::usage(format!("'{name}' is neither a database nor a trace file"))
                 .hint("a recording of exports is ingested first: btfdb ingest my.db RECORDING"));
         }

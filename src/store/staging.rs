@@ -1,6 +1,6 @@
 //! The folder in which one writer keeps what is not committed yet. The writer has a lock on a file in it,
 //! which the operating system releases when the process ends, so that others can tell what a dead writer
-//! left. Not the commit (see `commit`).
+//! left. Not the commit (see `target::publish`).
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -76,6 +76,11 @@ impl Staging {
 
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether the folder of a writer can have this name.
+    pub(super) fn is_name(name: &str) -> bool {
+        name.split_once('-').is_some_and(|(process, id)| process.parse::<u32>().is_ok() && id::is_one(id))
     }
 
     /// The folder of a writer that is gone, without its lock: to look at it.

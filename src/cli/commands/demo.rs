@@ -42,7 +42,7 @@ type RunWords<'a> = dyn Fn(&[&OsStr]) -> Result<()> + 'a;
 pub(super) fn run(args: &DemoArgs, ui: &Ui, run: &RunWords<'_>) -> Result<u8> {
     let (recording, database) = (args.dir.join("recording"), args.dir.join("demo.db"));
     unpack(&recording)?;
-    if Database::is_at(&database) {
+    if Database::is_at(&database)? {
         let mut tx = Database::begin(Arc::new(RealDisk), &database, None)?;
         tx.drop_recording("demo")?;
         tx.commit()?;
