@@ -75,6 +75,9 @@ impl From<String> for Fault {
 /// When the log cannot be read: then the expected files are unknown.
 pub fn verify(at: impl Into<Location>) -> Result<VerifyReport> {
     let location = at.into();
+    if let Kind::Bucket(bucket) = &location.0 {
+        bucket.forget();
+    }
     let db = Database::open(location.clone())?;
     let mut report = VerifyReport::default();
     let mut doubts = Vec::new();
