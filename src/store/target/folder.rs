@@ -39,7 +39,7 @@ impl FolderTarget {
     /// is complete without it.
     pub(super) fn commit(&self, base: &Snapshot, change: &Change) -> Result<()> {
         let (folder, staging) = (&self.folder, &self.staging);
-        let _lock = Lock::for_commit(folder)?;
+        let _lock = Lock::for_made(folder)?;
         publish::recover(folder)?;
         let location = folder.location();
         let newer = tip_without_conflict(location, base, change, tip(location)?)?;
