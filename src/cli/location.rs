@@ -21,10 +21,12 @@ pub fn parse(text: &OsStr) -> Result<Location> {
 }
 
 /// How object stores are reached. Staged files go to the cache of the user, which nobody else can write to.
+/// A user without a home has them in the folder for temporary files, which others may write to.
 #[expect(clippy::disallowed_methods, reason = "cli reads the environment")]
 pub fn remote() -> Remote {
     let cache = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
-    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    // Without HOME, the system knows it.
+    let home = || std::env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".cache"));
     let scratch = cache.or_else(home).unwrap_or_else(std::env::temp_dir).join("btfdb");
     let settings = std::env::vars_os().filter_map(|(key, value)| {
         let key = key.into_string().ok()?;

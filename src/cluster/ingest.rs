@@ -69,7 +69,7 @@ pub(crate) fn ingest_all(
         ));
     }
     let formats = options.format.as_ref().map_or(FORMATS, std::slice::from_ref);
-    let database = if Database::is_at(at) { Some(Database::open(at)?) } else { None };
+    let database = if Database::is_at(at)? { Some(Database::open(at)?) } else { None };
     let (mut sized, mut plans) = (Vec::new(), Vec::new());
     for input in inputs {
         let of_input = plan(std::slice::from_ref(input), over, formats)?;

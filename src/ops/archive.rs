@@ -1,10 +1,12 @@
 //! Archives of recordings (`.tar`, `.tar.gz`, `.tar.zst`): unpacked into a temporary folder, which is then
 //! ingested as any folder. Not compressed files, which are read as they are (see `input`).
 
+use super::Control;
 use crate::description::Plan;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::FORMATS;
 use crate::input::Source;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
@@ -26,11 +28,12 @@ pub struct Unpacked {
 }
 
 impl Unpacked {
-    /// Unpacks the archives among some inputs, to at most so many bytes each.
+    /// Unpacks the archives among some inputs, to at most so many bytes each, copies for links among them.
     ///
     /// # Errors
-    /// An archive that is damaged, too large, or names files outside of itself; the disk.
-    pub fn of(inputs: &[PathBuf], max_unpacked: u64) -> Result<Self> {
+    /// An archive that is damaged, too large, or names files outside of itself; the disk;
+    /// [`ErrorKind::Interrupted`]. What was unpacked is removed then.
+    pub fn of(inputs: &[PathBuf], max_unpacked: u64, control: &Control) -> Result<Self> {
         let mut unpacked = Self::default();
         for input in inputs {
             let input = match stem(input).filter(|_| input.is_file()) {
@@ -39,7 +42,7 @@ impl Unpacked {
                     let folder =
                         TempDir::new().map_err(|e| Error::io("make a temporary folder for", input, e))?;
                     let top = folder.path().join(if stem.is_empty() { "recording" } else { stem });
-                    unpack(input, &top, max_unpacked)?;
+                    unpack(input, &top, max_unpacked, control)?;
                     unpacked.folders.push((folder, input.clone()));
                     only_one(top)?
                 }
@@ -136,14 +139,72 @@ impl Read for Bytes {
     }
 }
 
-fn unpack(archive: &Path, into: &Path, max_unpacked: u64) -> Result<()> {
+/// Reads until the operation is to stop.
+struct Stoppable<'c, R> {
+    from: R,
+    control: &'c Control,
+}
+
+impl<R: Read> Read for Stoppable<'_, R> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        self.control.check().map_err(io::Error::other)?;
+        self.from.read(room)
+    }
+}
+
+/// Writes the files of an archive, at most so many bytes: a few of an archive can stand for any number of
+/// zeros, and a link for a file of any size.
+struct Writer<'a> {
+    archive: &'a Path,
+    into: &'a Path,
+    control: &'a Control,
+    most: u64,
+    left: u64,
+}
+
+#[expect(clippy::disallowed_methods, reason = "a temporary folder is no part of a database")]
+impl Writer<'_> {
+    fn failed(&self, path: &Path, error: io::Error) -> Error {
+        Error::io("unpack", self.archive.join(path.strip_prefix(self.into).unwrap_or(path)), error)
+    }
+
+    fn make_folder(&self, path: &Path) -> Result<()> {
+        fs::create_dir_all(path).map_err(|e| self.failed(path, e))
+    }
+
+    /// Writes a file of so many bytes. Of several of one name, the last one counts.
+    fn write(
+        &mut self,
+        path: &Path,
+        from: impl Read,
+        bytes: u64,
+        unreadable: impl FnOnce(io::Error) -> Error,
+    ) -> Result<()> {
+        self.left = self.left.checked_sub(bytes).ok_or_else(|| {
+            Error::new(ErrorKind::Limit, format!("unpacks to more than {} bytes", self.most))
+                .at(self.archive)
+                .hint("if that is what it holds, permit more with --max-unpacked")
+        })?;
+        path.parent().map_or(Ok(()), |parent| self.make_folder(parent))?;
+        let mut file = File::create(path).map_err(|e| self.failed(path, e))?;
+        let copied = io::copy(&mut Stoppable { from, control: self.control }, &mut file);
+        copied.map(drop).map_err(|e| match e.kind() {
+            io::ErrorKind::StorageFull => self.failed(path, e),
+            _ => unreadable(e),
+        })
+    }
+}
+
+fn unpack(archive: &Path, into: &Path, max_unpacked: u64, control: &Control) -> Result<()> {
     let mut source = Source::open(archive)?;
     source.skip_digest();
     source.unpack_at_most(max_unpacked);
-    let mut entries = Archive::new(Bytes { source, chunk: None, failed: None });
-    let written = files_of(&mut entries, into, archive);
-    let Bytes { failed, .. } = entries.into_inner();
-    match failed {
+    let bytes = Bytes { source, chunk: None, failed: None };
+    let mut entries = Archive::new(Stoppable { from: bytes, control });
+    let writer = Writer { archive, into, control, most: max_unpacked, left: max_unpacked };
+    let written = files_of(&mut entries, writer);
+    control.check()?;
+    match entries.into_inner().from.failed {
         Some(error) => Err(error),
         None => written,
     }
@@ -151,17 +212,14 @@ fn unpack(archive: &Path, into: &Path, max_unpacked: u64) -> Result<()> {
 
 /// Writes the files of an archive, and copies of what its links stand for. Devices are passed over: a
 /// recording has none.
-#[expect(clippy::disallowed_methods, reason = "a temporary folder is no part of a database")]
-fn files_of(entries: &mut Archive<Bytes>, into: &Path, archive: &Path) -> Result<()> {
+fn files_of(entries: &mut Archive<Stoppable<'_, Bytes>>, mut writer: Writer<'_>) -> Result<()> {
+    let (archive, into) = (writer.archive, writer.into);
     // What the library says can repeat what is in the file.
     let damaged = |_| Error::input("the archive is damaged").at(archive).hint("list it with tar -tf");
-    let failed = |path: &Path, e: io::Error| {
-        Error::io("unpack", archive.join(path.strip_prefix(into).unwrap_or(path)), e)
-    };
-    let mut links = Vec::new();
-    fs::create_dir_all(into).map_err(|e| failed(into, e))?;
+    let mut links = BTreeMap::new();
+    writer.make_folder(into)?;
     for (n, entry) in entries.entries().map_err(damaged)?.enumerate() {
-        let mut entry = entry.map_err(damaged)?;
+        let entry = entry.map_err(damaged)?;
         if n >= MOST_ENTRIES {
             let message = format!("the archive has more than {MOST_ENTRIES} files");
             return Err(Error::new(ErrorKind::Limit, message).at(archive));
@@ -173,44 +231,61 @@ fn files_of(entries: &mut Archive<Bytes>, into: &Path, archive: &Path) -> Result
         };
         let path = into.join(inside(Path::new(""), &name).ok_or_else(|| outside(&name))?);
         match entry.header().entry_type() {
-            EntryType::Directory => fs::create_dir_all(&path).map_err(|e| failed(&path, e))?,
+            EntryType::Directory => writer.make_folder(&path)?,
             EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
-                if let Some(parent) = path.parent() {
-                    fs::create_dir_all(parent).map_err(|e| failed(parent, e))?;
-                }
-                // Of several of one name, the last one counts.
-                let mut file = File::create(&path).map_err(|e| failed(&path, e))?;
-                io::copy(&mut entry, &mut file).map_err(|e| match e.kind() {
-                    io::ErrorKind::StorageFull => failed(&path, e),
-                    _ => damaged(e),
-                })?;
+                links.remove(&path);
+                let bytes = entry.size();
+                writer.write(&path, entry, bytes, damaged)?;
             }
             link @ (EntryType::Link | EntryType::Symlink) => {
                 let to = entry.link_name().map_err(damaged)?.unwrap_or_default().into_owned();
                 // A hard link names a file from the top, any other from its own folder.
                 let from = name.parent().filter(|_| link == EntryType::Symlink).unwrap_or(Path::new(""));
                 let target = inside(from, &to).ok_or_else(|| outside(&to))?;
-                links.push((path, into.join(target)));
+                links.insert(path, into.join(target));
             }
             _ => {}
         }
     }
-    // A link can be before what it stands for, which can be a link.
-    while let Some(n) = links.iter().position(|(_, target)| target.is_file()) {
-        let (path, target) = links.swap_remove(n);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(|e| failed(parent, e))?;
-        }
-        fs::copy(&target, &path).map_err(|e| failed(&path, e))?;
-    }
-    match links.first() {
-        None => Ok(()),
-        Some((path, target)) => {
+    for (path, end) in ends(&links) {
+        let file = end.filter(|end| end.is_file()).map(File::open);
+        let Some(file) = file else {
+            let target = links.get(path).map_or(path, PathBuf::as_path);
             let [path, target] = [path, target].map(|path| path.strip_prefix(into).unwrap_or(path).display());
             let message = format!("the archive has a link '{path}' to '{target}', which is no file in it");
-            Err(Error::input(message).at(archive).hint("pack what links stand for: tar --dereference"))
-        }
+            return Err(Error::input(message)
+                .at(archive)
+                .hint("pack what links stand for: tar --dereference"));
+        };
+        let file = file.and_then(|file| Ok((file.metadata()?.len(), file)));
+        let (bytes, file) = file.map_err(|e| writer.failed(path, e))?;
+        writer.write(path, file, bytes, |e| {
+            Error::io("unpack", archive.join(path.strip_prefix(into).unwrap_or(path)), e)
+        })?;
     }
+    Ok(())
+}
+
+/// What each link stands for in the end, which is no link; `None` for links that stand for each other. A link
+/// can be before what it stands for, which can be a link.
+fn ends(links: &BTreeMap<PathBuf, PathBuf>) -> Vec<(&Path, Option<&Path>)> {
+    let mut ends: HashMap<&Path, Option<&Path>> = HashMap::new();
+    for first in links.keys() {
+        let (mut at, mut passed) = (first.as_path(), Vec::new());
+        let end = loop {
+            match (ends.get(at), links.get(at)) {
+                (Some(end), _) => break *end,
+                (None, None) => break Some(at),
+                (None, Some(_)) if passed.len() > links.len() => break None,
+                (None, Some(next)) => {
+                    passed.push(at);
+                    at = next;
+                }
+            }
+        };
+        ends.extend(passed.into_iter().map(|link| (link, end)));
+    }
+    links.keys().map(|link| (link.as_path(), ends.get(link.as_path()).copied().flatten())).collect()
 }
 
 /// A path in an archive, from a folder in it; `None` if it leads out of the archive.
@@ -240,3 +315,6 @@ fn only_one(mut folder: PathBuf) -> Result<PathBuf> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

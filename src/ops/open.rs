@@ -59,7 +59,7 @@ impl Trace {
         if path.is_file() {
             return Self::of_file(name, path, options, control);
         }
-        if path.is_dir() && !Database::is_at(path) {
+        if path.is_dir() && !Database::is_at(path)? {
             return Err(Error::usage(format!("'{name}' is neither a database nor a trace file"))
                 .hint("a recording of exports is ingested first: btfdb ingest my.db RECORDING"));
         }
@@ -85,7 +85,7 @@ impl Trace {
         let folder = TempDir::new().map_err(|e| Error::io("make a temporary folder for", path, e))?;
         let database = folder.path().join("trace.db");
         let ingesting = Options::default();
-        let unpacked = Unpacked::of(&[path.to_owned()], ingesting.max_unpacked)?;
+        let unpacked = Unpacked::of(&[path.to_owned()], ingesting.max_unpacked, control)?;
         let plans = unpacked.plans(|inputs| plan(inputs, &Description::default(), &[]))?;
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = options.session.threads.unwrap_or_else(all);

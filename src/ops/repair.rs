@@ -48,7 +48,9 @@ pub fn repair(
         let folders = tables.map(|table| table.name).chain([STATE]);
         path.split_once('/').is_some_and(|(folder, _)| folders.into_iter().any(|other| other == folder))
     };
-    let damaged = before.problems.iter().filter_map(|problem| problem.path.to_str());
+    // What cannot be read may be sound.
+    let damaged = before.problems.iter().filter(|problem| !problem.is_unread);
+    let damaged = damaged.filter_map(|problem| problem.path.to_str());
     let mut damaged: Vec<&String> =
         damaged.filter(|path| remade(path)).filter_map(|path| owners.get(path)).collect();
     damaged.sort();

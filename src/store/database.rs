@@ -67,10 +67,12 @@ impl Database {
     }
 
     /// Whether there is a database at a location.
-    pub fn is_at(at: impl Into<Location>) -> bool {
+    ///
+    /// # Errors
+    /// When the place cannot be read: there may be one.
+    pub fn is_at(at: impl Into<Location>) -> Result<bool> {
         let location = at.into();
-        location.place(TIP).exists().is_ok_and(|is_there| is_there)
-            || files_of_log(&location).is_ok_and(|files| !files.is_empty())
+        Ok(location.place(TIP).exists()? || !files_of_log(&location)?.is_empty())
     }
 
     /// Where it is.

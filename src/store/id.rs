@@ -7,3 +7,8 @@ use std::hash::{BuildHasher as _, RandomState};
 pub(super) fn fresh() -> String {
     format!("{:016x}", RandomState::new().hash_one(std::process::id()))
 }
+
+/// Whether a text can be such a word.
+pub(super) fn is_one(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit())
+}

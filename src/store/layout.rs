@@ -1,5 +1,6 @@
 //! Where things lie in a database folder. Only names: nothing here touches a disk.
 
+use super::id;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{TableSpec, table};
 
@@ -111,6 +112,11 @@ impl LogFile {
         }
     }
 
+    /// By its path in the database.
+    pub fn of_path(path: &str) -> Option<Self> {
+        Self::named(path.strip_prefix(LOG)?.strip_prefix('/')?)
+    }
+
     pub fn path(self) -> String {
         match self.level {
             Some(level) => checkpoint(self.number, level),
@@ -140,8 +146,7 @@ pub(super) fn is_part(path: &str) -> bool {
     let is_below = folders.next().is_some_and(|first| !first.is_empty())
         && folders.next().is_some_and(|second| second.starts_with("recording="));
     let writer = path.rsplit_once('/').and_then(|(_, name)| name.rsplit_once('-')?.1.split('.').nth(1));
-    let is_id = |id: &str| id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit());
-    is_below && number(path).is_some() && writer.is_some_and(is_id)
+    is_below && number(path).is_some() && writer.is_some_and(id::is_one)
 }
 
 /// Whether an object of a bucket that is not of the log can be one that a writer made: of a recording, or to
@@ -223,7 +228,7 @@ mod tests {
     fn files_of_the_log_have_numbers() {
         for (number, level) in [(17, None), (17, Some(0)), (16, Some(1))] {
             let file = LogFile { number, level };
-            assert_eq!(LogFile::named(file.path().strip_prefix("log/").unwrap()), Some(file));
+            assert_eq!(LogFile::of_path(&file.path()), Some(file));
         }
         let after_last = format!("{}.json", u64::MAX);
         for other in [

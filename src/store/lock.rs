@@ -11,7 +11,7 @@ use super::folder::Folder;
 use super::layout::LOCK;
 use crate::error::{Error, Result};
 
-/// How long a writer waits for the commit of another one.
+/// How long a writer that begins or ends waits for the commit of another one.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The right to do something that only one may do, until it is dropped.
@@ -21,9 +21,15 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// The right to commit. Waits while another process, or another part of this one, has it.
+    /// The right to commit. Waits for some time while another process, or another part of this one, has it.
     pub(super) fn for_commit(folder: &Folder) -> Result<Self> {
         Self::within(folder, PATIENCE)
+    }
+
+    /// The same, when all is made that is to be committed: it would be lost. Waits as long as another one has
+    /// the right, which ends with its process; a signal ends this one.
+    pub(super) fn for_made(folder: &Folder) -> Result<Self> {
+        Self::within(folder, Duration::MAX)
     }
 
     fn within(folder: &Folder, patience: Duration) -> Result<Self> {
@@ -88,10 +94,14 @@ mod tests {
         let refused = Lock::within(&folder, Duration::from_millis(20)).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Database);
         std::thread::scope(|scope| {
-            let second = scope.spawn(|| Lock::for_commit(&folder));
+            let second = scope.spawn(|| Lock::for_commit(&folder).map(drop));
+            // Whoever has something to lose waits without an end.
+            let third = scope.spawn(|| Lock::for_made(&folder).map(drop));
             sleep(Duration::from_millis(20));
+            assert!(!second.is_finished() && !third.is_finished());
             drop(first);
             second.join().unwrap().unwrap();
+            third.join().unwrap().unwrap();
         });
     }
 

@@ -122,6 +122,11 @@ impl Place {
         ranges.iter().map(read).collect::<Result<_>>().map(Some)
     }
 
+    /// Keeps a piece of an object of a table whose sum is right: it is likely to be asked for again.
+    pub(super) fn keep(&self, begin: u64, bytes: &Bytes) -> Result<()> {
+        self.object.as_ref().map_or(Ok(()), |object| object.bucket.keep(&object.name, begin, bytes))
+    }
+
     /// What the log says of the file, if it is one of a table.
     pub(super) fn seal(&self) -> Option<&TableSeal> {
         self.seal.as_deref()

@@ -15,7 +15,7 @@ const BYTES: usize = 64 << 10;
 /// Makes the reserve of a database that has none. A disk that has no room for it is no error: the next writer
 /// tries again.
 pub(super) fn keep(folder: &Folder) {
-    if folder.exists(RESERVE).unwrap_or(true) || !Database::is_at(folder.root()) {
+    if folder.exists(RESERVE).unwrap_or(true) || !Database::is_at(folder.root()).unwrap_or(false) {
         return;
     }
     if folder.write(RESERVE, &incompressible()).is_err() {
@@ -25,7 +25,7 @@ pub(super) fn keep(folder: &Folder) {
 
 /// Gives the room of the reserve back to the disk. `folder` may be none of a database: then nothing is done.
 pub(super) fn spend(folder: &Folder) -> Result<()> {
-    if Database::is_at(folder.root()) { folder.remove_file(RESERVE) } else { Ok(()) }
+    if Database::is_at(folder.root())? { folder.remove_file(RESERVE) } else { Ok(()) }
 }
 
 /// The same error, with the next step when the disk is full and files of the database wait to be deleted.

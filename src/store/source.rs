@@ -106,16 +106,22 @@ pub(super) fn sums_of(place: &Place) -> Result<PageSums> {
             Error::new(ErrorKind::Bug, "a file is read of which the log says nothing").at(place.path())
         );
     };
-    let tail = place.range(seal.bytes.saturating_sub(seal.tail)..seal.bytes);
+    let begin = seal.bytes.saturating_sub(seal.tail);
+    let tail = place.range(begin..seal.bytes);
     let tail = tail.map_err(|e| damaged_if_short(place, e))?.ok_or_else(|| missing(place))?;
-    PageSums::open(tail, seal).ok_or_else(|| damaged(place))
+    let sums = PageSums::open(tail.clone(), seal).ok_or_else(|| damaged(place))?;
+    place.keep(begin, &tail)?;
+    Ok(sums)
 }
 
 /// Pages of a file, as they were written; those of an object come in few requests, at once.
 pub(super) fn read_pages(place: &Place, sums: &PageSums, pages: &[Range<u64>]) -> Result<Vec<Bytes>> {
     let read = place.ranges(pages).map_err(|e| damaged_if_short(place, e))?.ok_or_else(|| missing(place))?;
-    let are_sound = pages.iter().zip(&read).all(|(pages, bytes)| sums.are_sound(pages, bytes));
-    if are_sound { Ok(read) } else { Err(damaged(place)) }
+    if !pages.iter().zip(&read).all(|(pages, bytes)| sums.are_sound(pages, bytes)) {
+        return Err(damaged(place));
+    }
+    pages.iter().zip(&read).try_for_each(|(pages, bytes)| place.keep(pages.start, bytes))?;
+    Ok(read)
 }
 
 /// A file that is not what was written.

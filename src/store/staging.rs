@@ -1,11 +1,12 @@
 //! The folder in which one writer keeps what is not committed yet. The writer has a lock on a file in it,
 //! which the operating system releases when the process ends, so that others can tell what a dead writer
-//! left. Not the commit (see `commit`).
+//! left. Not the commit (see `target::publish`).
 
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -31,7 +32,8 @@ pub(super) struct Staging {
     name: String,
     /// How many places were given.
     places: AtomicU64,
-    _lock: Option<Lock>,
+    /// Until it is removed.
+    lock: Mutex<Option<Lock>>,
 }
 
 impl Staging {
@@ -68,14 +70,26 @@ impl Staging {
         Ok(found)
     }
 
-    /// Removes it with all that is in it.
+    /// Removes it with all that is in it. The caller holds the lock of the database, so that nobody takes it
+    /// for one that was left behind: its own is given back before, because file systems of a network keep a
+    /// file that is open, under another name, and its folder with it.
     pub(super) fn remove(&self, folder: &Folder) -> Result<()> {
-        folder.remove_tree(&self.name)?;
-        folder.remove_empty_parents(&self.name)
+        drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
+        match folder.remove_tree(&self.name) {
+            // Somebody looks whether the writer is there. The next writer removes it.
+            Err(_) if holds_nothing(&folder.path(&self.name)) => Ok(()),
+            Err(e) => Err(e),
+            Ok(()) => folder.remove_empty_parents(&self.name),
+        }
     }
 
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether the folder of a writer can have this name.
+    pub(super) fn is_name(name: &str) -> bool {
+        name.split_once('-').is_some_and(|(process, id)| process.parse::<u32>().is_ok() && id::is_one(id))
     }
 
     /// The folder of a writer that is gone, without its lock: to look at it.
@@ -84,7 +98,7 @@ impl Staging {
     }
 
     fn with(name: String, lock: Option<Lock>) -> Self {
-        Self { name, places: AtomicU64::new(0), _lock: lock }
+        Self { name, places: AtomicU64::new(0), lock: Mutex::new(lock) }
     }
 
     /// Where a file of the path `path` is until its commit: another place for each call. All are in one
@@ -99,6 +113,14 @@ impl Staging {
     pub(super) fn commit(&self) -> String {
         format!("{}/{COMMIT}", self.name)
     }
+}
+
+/// Whether the folder of a writer has only its lock, or what a file system made of that.
+fn holds_nothing(path: &Path) -> bool {
+    let is_hidden = |entry: io::Result<fs::DirEntry>| {
+        entry.is_ok_and(|entry| entry.file_name().as_encoded_bytes().starts_with(b"."))
+    };
+    fs::read_dir(path).is_ok_and(|mut entries| entries.all(is_hidden))
 }
 
 /// Whether the writer of a folder is still there; `None` if the folder is not. A writer that begins or ends

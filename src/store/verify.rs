@@ -51,15 +51,33 @@ pub struct Problem {
     pub path: PathBuf,
     /// What is wrong with it, a sentence without a full stop.
     pub what: String,
+    /// Whether the file may be sound: it could not be read.
+    pub is_unread: bool,
+}
+
+/// What is wrong with a file.
+struct Fault {
+    what: String,
+    is_unread: bool,
+}
+
+impl From<String> for Fault {
+    fn from(what: String) -> Self {
+        Self { what, is_unread: false }
+    }
 }
 
 /// Verifies a database: size and checksum of every file; rows, schema and order of every table; the log;
-/// files that do not belong to it. Reads everything once, in bounded memory.
+/// files that do not belong to it. Holds in memory what the log says of each recording, and of the files a
+/// few megabytes at a time.
 ///
 /// # Errors
 /// When the log cannot be read: then the expected files are unknown.
 pub fn verify(at: impl Into<Location>) -> Result<VerifyReport> {
     let location = at.into();
+    if let Kind::Bucket(bucket) = &location.0 {
+        bucket.forget();
+    }
     let db = Database::open(location.clone())?;
     let mut report = VerifyReport::default();
     let mut doubts = Vec::new();
@@ -76,7 +94,7 @@ pub fn verify(at: impl Into<Location>) -> Result<VerifyReport> {
     }
     report.problems = still_named(&location, doubts)?;
     for (name, what) in audit(&location)? {
-        report.problems.push(Problem { path: name.into(), what });
+        report.problems.push(Problem { path: name.into(), what, is_unread: false });
     }
     match &location.0 {
         Kind::Folder(root) => {
@@ -89,11 +107,11 @@ pub fn verify(at: impl Into<Location>) -> Result<VerifyReport> {
 }
 
 impl VerifyReport {
-    fn count(&mut self, path: &str, bytes: u64, found: Result<(), String>, doubts: &mut Vec<Problem>) {
+    fn count(&mut self, path: &str, bytes: u64, found: Result<(), Fault>, doubts: &mut Vec<Problem>) {
         self.files += 1;
         self.bytes = self.bytes.saturating_add(bytes);
-        if let Err(what) = found {
-            doubts.push(Problem { path: path.into(), what });
+        if let Err(Fault { what, is_unread }) = found {
+            doubts.push(Problem { path: path.into(), what, is_unread });
         }
     }
 
@@ -103,13 +121,15 @@ impl VerifyReport {
     /// yet. A file that is of none of them was put away meanwhile, or is a stray one.
     fn note_strays(&mut self, root: &Path, location: &Location) -> Result<()> {
         let mut found = Vec::new();
-        list(root, "", &mut found)?;
+        list(root, Path::new(""), &mut found)?;
         let before = Unfinished::find(root, location)?;
         let expected = expected(&Database::open(location.clone())?)?;
         let now = Unfinished::find(root, location)?;
-        let is_known =
-            |path: &String| [&before.files, &expected, &now.files].iter().any(|files| files.contains(path));
-        found.retain(|path| !is_known(path) && root.join(path).exists());
+        let is_known = |path: &Path| {
+            let name = path.to_str();
+            name.is_some_and(|name| [&before.files, &expected, &now.files].iter().any(|f| f.contains(name)))
+        };
+        found.retain(|path| !is_known(path) && root.join(path).symlink_metadata().is_ok());
         self.note_foreign(found);
         (self.writers, self.pending) = (now.writers, now.pending);
         Ok(())
@@ -124,14 +144,15 @@ impl VerifyReport {
             strays.partition(|object| layout::is_of_writer(&object.name));
         self.removed_files = removed.len() as u64;
         self.removed_bytes = removed.iter().map(|object| object.bytes).sum();
-        self.note_foreign(foreign.into_iter().map(|object| object.name));
+        self.note_foreign(foreign.into_iter().map(|object| object.name.into()));
         Ok(())
     }
 
-    fn note_foreign(&mut self, names: impl IntoIterator<Item = String>) {
-        for path in names.into_iter().filter(|path| !layout::is_delta(path)) {
+    fn note_foreign(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        let is_delta = |path: &PathBuf| path.to_str().is_some_and(layout::is_delta);
+        for path in paths.into_iter().filter(|path| !is_delta(path)) {
             let what = "the file is not part of the database".into();
-            self.problems.push(Problem { path: path.into(), what });
+            self.problems.push(Problem { path, what, is_unread: false });
         }
     }
 }
@@ -193,65 +214,69 @@ fn expected(db: &Database) -> Result<BTreeSet<String>> {
     Ok(expected)
 }
 
-/// All files below `folder`, relative to `root`, with `/`. Hidden ones do not count: no engine reads them.
-fn list(root: &Path, folder: &str, found: &mut Vec<String>) -> Result<()> {
+/// All files below `folder`, relative to `root`, whatever they are called. Hidden ones do not count: no
+/// engine reads them.
+fn list(root: &Path, folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     let path = root.join(folder);
     let entries = match fs::read_dir(&path) {
         Ok(entries) => entries,
         // A writer has just removed it, because it was empty.
-        Err(e) if is_missing(&e) && !folder.is_empty() => return Ok(()),
+        Err(e) if is_missing(&e) && !folder.as_os_str().is_empty() => return Ok(()),
         Err(e) => return Err(Error::io("list", path, e)),
     };
     for entry in entries {
         let entry = entry.map_err(|e| Error::io("list", &path, e))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let below = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
-        if name.starts_with('.') {
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(b".") {
             continue;
         }
+        let below = folder.join(name);
         if entry.path().is_dir() { list(root, &below, found)? } else { found.push(below) }
     }
     found.sort();
     Ok(())
 }
 
-fn check_pages(file: &FileEntry, place: &Place) -> Result<(), String> {
+fn check_pages(file: &FileEntry, place: &Place) -> Result<(), Fault> {
     check_size(place.size().map_err(|e| unreadable(&e))?, file.bytes)?;
     Source::open(place).and_then(|source| source.check()).map_err(|e| unreadable(&e))
 }
 
-fn check_blob(blob: &BlobEntry, place: &Place) -> Result<(), String> {
+fn check_blob(blob: &BlobEntry, place: &Place) -> Result<(), Fault> {
     check_size(place.size().map_err(|e| unreadable(&e))?, blob.bytes)?;
     blob.read(place).map(drop).map_err(|e| unreadable(&e))
 }
 
-fn check_size(found: Option<u64>, expected: u64) -> Result<(), String> {
+fn check_size(found: Option<u64>, expected: u64) -> Result<(), Fault> {
     match found {
-        None => Err("the file is gone".into()),
+        None => Err("the file is gone".to_owned().into()),
         Some(bytes) if bytes != expected => {
-            Err(format!("the file has {bytes} bytes and should have {expected}"))
+            Err(format!("the file has {bytes} bytes and should have {expected}").into())
         }
         Some(_) => Ok(()),
     }
 }
 
-fn unreadable(error: &Error) -> String {
-    match error.kind() {
-        ErrorKind::Database => "the file is damaged: its checksum is wrong".into(),
-        _ => match std::error::Error::source(error) {
-            Some(cause) => format!("the file cannot be read: {error}: {cause}"),
-            None => format!("the file cannot be read: {error}"),
-        },
+fn unreadable(error: &Error) -> Fault {
+    if error.kind() == ErrorKind::Database {
+        return Fault::from("the file is damaged: its checksum is wrong".to_owned());
     }
+    let what = match std::error::Error::source(error) {
+        Some(cause) => format!("the file cannot be read: {error}: {cause}"),
+        None => format!("the file cannot be read: {error}"),
+    };
+    Fault { what, is_unread: true }
 }
 
-fn check_rows(file: &FileEntry, place: &Place) -> Result<(), String> {
+fn check_rows(file: &FileEntry, place: &Place) -> Result<(), Fault> {
+    // All pages were read before, and are what was written.
+    let wrong = |e: Error| Fault { what: e.to_string(), is_unread: e.kind() == ErrorKind::Io };
     let table = table(&file.table).ok_or_else(|| format!("there is no table '{}'", file.table))?;
-    let rows = row_count(place).map_err(|e| e.to_string())?;
+    let rows = row_count(place).map_err(wrong)?;
     if rows != file.rows {
-        return Err(format!("the file has {rows} rows and should have {}", file.rows));
+        return Err(format!("the file has {rows} rows and should have {}", file.rows).into());
     }
-    check_order(table, place).map_err(|e| e.to_string())
+    check_order(table, place).map_err(wrong)
 }
 
 /// Opening the file for its table checks the schema; then the rows must rise by the columns of `sort`.

@@ -116,6 +116,22 @@ fn what_follows_from_sound_files_is_made_again() {
     assert!(path.exists());
 }
 
+/// It may be sound: nothing is made again for it.
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_read_is_not_made_again() {
+    let bench = demo();
+    let path = file_with(&bench.path().join("t.db"), "process_state/recording=demo");
+    let kept = bench.path().join("kept");
+    std::fs::rename(&path, &kept).unwrap();
+    std::os::unix::fs::symlink(&path, &path).unwrap();
+    let run = bench.run(&["verify", "t.db", "--repair"]);
+    assert!(run.code == Some(3) && run.stdout.contains("the file cannot be read"), "{}", run.all());
+    assert!(!run.stderr.contains("made again"), "{}", run.stderr);
+    std::fs::rename(&kept, &path).unwrap();
+    assert_eq!(bench.run(&["verify", "t.db"]).code, Some(0));
+}
+
 #[test]
 fn a_statement_that_is_too_deep_is_refused() {
     let bench = demo();

@@ -56,7 +56,7 @@ type RunWords<'a> = dyn Fn(&[&OsStr]) -> Result<()> + 'a;
 
 pub(super) fn run(args: &DemoArgs, ui: &Ui, run: &RunWords<'_>) -> Result<u8> {
     let (recording, database) = (args.dir.join("recording"), args.dir.join("demo.db"));
-    let is_there = Database::is_at(&database);
+    let is_there = Database::is_at(&database)?;
     if !args.force {
         check_files(&recording)?;
         if is_there && !is_of_the_demo(&database)? {

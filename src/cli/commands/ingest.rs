@@ -220,9 +220,9 @@ pub(super) fn run(args: &IngestArgs, ui: &Ui) -> Result<u8> {
         };
         follow(&growing, (args.time, &signals::end_flag()), ui, step)?
     } else {
-        let unpacked = Unpacked::of(&args.inputs, max_unpacked)?;
-        let plans = unpacked.plans(plans)?;
         let control = signals::control();
+        let unpacked = Unpacked::of(&args.inputs, max_unpacked, &control)?;
+        let plans = unpacked.plans(plans)?;
         watched(ui, &control, || ingest(disk(), &args.database, &plans, &options, &control))?
     };
     for report in &reports {

@@ -42,7 +42,10 @@ absent! {
     tail(name: &str, most: u64) -> Result<Option<(Bytes, u64)>>;
     range(name: &str, range: Range<u64>) -> Result<Option<Bytes>>;
     ranges(name: &str, ranges: &[Range<u64>]) -> Result<Option<Vec<Bytes>>>;
+    keep(name: &str, begin: u64, bytes: &Bytes) -> Result<()>;
+    forget() -> ();
     list(folder: &str) -> Result<Vec<Object>>;
+    list_behind(folder: &str, name: &str) -> Result<Vec<Object>>;
     some() -> Result<Vec<Object>>;
     put_new(name: &str, content: Bytes) -> Result<Put>;
     put(name: &str, content: Bytes) -> Result<()>;

@@ -43,7 +43,7 @@ pub struct Bucket {
     io: Io,
     /// A folder for what is not in the bucket yet.
     scratch: PathBuf,
-    /// What was read of objects that are not of the log.
+    /// What was read of objects, and is what was written.
     pieces: Pieces,
 }
 
@@ -112,9 +112,21 @@ impl Bucket {
         let (key, store) = (self.key(name)?, Arc::clone(&self.store));
         let found = self.io.run(async move {
             let options = GetOptions { range: Some(GetRange::Suffix(most)), ..GetOptions::default() };
-            let found = store.get_opts(&key, options).await?;
-            let size = found.meta.size;
-            Ok((found.bytes().await?, size))
+            match store.get_opts(&key, options).await {
+                Ok(found) => {
+                    let size = found.meta.size;
+                    Ok((found.bytes().await?, size))
+                }
+                // Azure does not know such ranges; the request was not sent.
+                Err(StoreError::NotSupported { .. }) => {
+                    let size = store.head(&key).await?.size;
+                    match size {
+                        0 => Ok((Bytes::new(), 0)),
+                        _ => Ok((piece(&*store, &key, size.saturating_sub(most)..size).await?, size)),
+                    }
+                }
+                Err(e) => Err(e),
+            }
         })?;
         self.unless_missing("read", name, found)
     }
@@ -125,14 +137,8 @@ impl Bucket {
         if let Some(known) = self.pieces.get(key.as_ref(), &range) {
             return Ok(Some(known));
         }
-        let (text, begin) = (key.to_string(), range.start);
-        let found = self.io.run(async move {
-            let options = GetOptions { range: Some(GetRange::Bounded(range)), ..GetOptions::default() };
-            store.get_opts(&key, options).await?.bytes().await
-        })?;
-        let found = self.unless_missing("read", name, found)?;
-        found.iter().for_each(|bytes| self.pieces.keep(&text, begin, bytes));
-        Ok(found)
+        let found = self.io.run(async move { piece(&*store, &key, range).await })?;
+        self.unless_missing("read", name, found)
     }
 
     /// Pieces of an object, in as few requests as are good; near ones are one. `None` when there is none.
@@ -143,11 +149,19 @@ impl Bucket {
         }
         let object = key.clone();
         let found = self.io.run(async move { fetch(&*store, &object, &wanted).await })?;
-        let found = self.unless_missing("read", name, found)?;
-        for (range, bytes) in ranges.iter().zip(found.iter().flatten()) {
-            self.pieces.keep(key.as_ref(), range.start, bytes);
-        }
-        Ok(found)
+        self.unless_missing("read", name, found)
+    }
+
+    /// Keeps a piece of an object for the next one who asks for it: of one that is never made again, and
+    /// whose bytes are what was written, as a sum says that is somewhere else.
+    pub(in crate::store) fn keep(&self, name: &str, begin: u64, bytes: &Bytes) -> Result<()> {
+        self.pieces.keep(self.key(name)?.as_ref(), begin, bytes);
+        Ok(())
+    }
+
+    /// Forgets what is kept, so that all is read from the store.
+    pub(in crate::store) fn forget(&self) {
+        self.pieces.forget();
     }
 
     fn known(&self, key: &Key, ranges: &[Range<u64>]) -> Option<Vec<Bytes>> {
@@ -156,22 +170,31 @@ impl Bucket {
 
     /// The objects below a folder of the database, `""` for all, in no order.
     pub(in crate::store) fn list(&self, folder: &str) -> Result<Vec<Object>> {
-        self.list_some(folder, usize::MAX)
+        self.list_some(folder, None, usize::MAX)
     }
 
     /// As many objects as one request tells.
     pub(in crate::store) fn some(&self) -> Result<Vec<Object>> {
-        self.list_some("", PAGE)
+        self.list_some("", None, PAGE)
     }
 
-    fn list_some(&self, folder: &str, most: usize) -> Result<Vec<Object>> {
+    /// The objects below a folder whose names come after that of an object.
+    pub(in crate::store) fn list_behind(&self, folder: &str, name: &str) -> Result<Vec<Object>> {
+        self.list_some(folder, Some(self.key(name)?), usize::MAX)
+    }
+
+    fn list_some(&self, folder: &str, behind: Option<Key>, most: usize) -> Result<Vec<Object>> {
         let prefix = match folder {
             "" => self.prefix.clone(),
             folder => self.key(folder)?,
         };
         let store = Arc::clone(&self.store);
         let found = self.io.run(async move {
-            let all = store.list(Some(&prefix).filter(|prefix| !prefix.as_ref().is_empty()));
+            let prefix = Some(&prefix).filter(|prefix| !prefix.as_ref().is_empty());
+            let all = match &behind {
+                Some(behind) => store.list_with_offset(prefix, behind),
+                None => store.list(prefix),
+            };
             all.take(most).try_collect::<Vec<_>>().await
         })?;
         let found = found.map_err(|e| self.failed("list", folder, &e))?;
@@ -188,6 +211,7 @@ impl Bucket {
     /// Then it is not known whether it was made.
     pub(in crate::store) fn put_new(&self, name: &str, content: Bytes) -> Result<Put> {
         let (key, store) = (self.key(name)?, Arc::clone(&self.store));
+        self.pieces.forget_of(key.as_ref());
         let made = self.io.run(async move {
             let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
             store.put_opts(&key, content.into(), options).await
@@ -202,6 +226,7 @@ impl Bucket {
     /// Makes an object, or another one in its place.
     pub(in crate::store) fn put(&self, name: &str, content: Bytes) -> Result<()> {
         let (key, store) = (self.key(name)?, Arc::clone(&self.store));
+        self.pieces.forget_of(key.as_ref());
         let made = self.io.run(async move { store.put(&key, content.into()).await })?;
         made.map(drop).map_err(|e| self.failed("make", name, &e))
     }
@@ -210,7 +235,9 @@ impl Bucket {
     pub(in crate::store) fn upload(&self, files: &[(PathBuf, String)]) -> Result<()> {
         let mut jobs = Vec::with_capacity(files.len());
         for (path, name) in files {
-            jobs.push((path.clone(), self.key(name)?, name.clone()));
+            let key = self.key(name)?;
+            self.pieces.forget_of(key.as_ref());
+            jobs.push((path.clone(), key, name.clone()));
         }
         let store = Arc::clone(&self.store);
         let done = self.io.run(async move {
@@ -226,6 +253,7 @@ impl Bucket {
     /// Deletes objects; fine when they are gone already.
     pub(in crate::store) fn delete(&self, names: &[String]) -> Result<()> {
         let keys = names.iter().map(|name| self.key(name)).collect::<Result<Vec<_>>>()?;
+        keys.iter().for_each(|key| self.pieces.forget_of(key.as_ref()));
         let store = Arc::clone(&self.store);
         let done = self.io.run(async move {
             let each = keys.into_iter().map(|key| {
@@ -263,6 +291,11 @@ impl Bucket {
             false => failed,
         }
     }
+}
+
+async fn piece(store: &dyn ObjectStore, key: &Key, range: Range<u64>) -> object_store::Result<Bytes> {
+    let options = GetOptions { range: Some(GetRange::Bounded(range)), ..GetOptions::default() };
+    store.get_opts(key, options).await?.bytes().await
 }
 
 async fn fetch(

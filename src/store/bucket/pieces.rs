@@ -1,5 +1,6 @@
 //! Small pieces of objects that were read, footers and whole small files among them: what is read again costs
-//! no request. Objects are never changed, so that a piece stays right. Not for the log, which grows.
+//! no request. Objects are never changed, so that a piece stays right; who keeps one has checked its sum. Not
+//! for the log, whose files can be made again.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -39,7 +40,8 @@ impl Pieces {
     }
 
     pub(super) fn keep(&self, key: &str, begin: u64, bytes: &Bytes) {
-        if bytes.len() > LARGEST {
+        let range = begin..begin.saturating_add(bytes.len() as u64);
+        if bytes.len() > LARGEST || self.get(key, &range).is_some() {
             return;
         }
         let mut kept = self.kept();
@@ -50,6 +52,17 @@ impl Pieces {
         // A piece of a larger one would keep all of it.
         let piece = Piece { begin, bytes: Bytes::copy_from_slice(bytes) };
         kept.of_objects.entry(key.to_owned()).or_default().push(piece);
+    }
+
+    /// Forgets the pieces of an object.
+    pub(super) fn forget_of(&self, key: &str) {
+        let mut kept = self.kept();
+        let bytes = kept.of_objects.remove(key).into_iter().flatten().map(|piece| piece.bytes.len());
+        kept.bytes = kept.bytes.saturating_sub(bytes.sum());
+    }
+
+    pub(super) fn forget(&self) {
+        *self.kept() = Kept::default();
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -67,6 +80,8 @@ mod tests {
         pieces.keep("a", 10, &Bytes::from_static(b"0123456789"));
         assert_eq!(pieces.get("a", &(12..15)).as_deref(), Some(&b"234"[..]));
         assert_eq!(pieces.get("a", &(10..20)).as_deref(), Some(&b"0123456789"[..]));
+        pieces.keep("a", 10, &Bytes::from_static(b"0123456789"));
+        assert_eq!(pieces.kept().bytes, 10, "once");
         for (key, range) in [("b", 12..15), ("a", 9..15), ("a", 12..21)] {
             assert_eq!(pieces.get(key, &range), None);
         }
@@ -83,5 +98,10 @@ mod tests {
             assert!(pieces.get(&n.to_string(), &(0..1)).is_some());
             assert!(pieces.kept().bytes <= ALL);
         }
+        pieces.forget_of("199");
+        assert_eq!(pieces.get("199", &(0..1)), None);
+        assert!(pieces.get("198", &(0..1)).is_some());
+        (0..199).for_each(|n| pieces.forget_of(&n.to_string()));
+        assert_eq!(pieces.kept().bytes, 0);
     }
 }

@@ -22,7 +22,7 @@ mod written;
 pub(super) use audit::{audit, is_sound};
 pub(super) use entry::{Commit, Head};
 pub(super) use fold::folded_log;
-pub(super) use levels::{due_levels, levels};
+pub(super) use levels::{due_levels, folded_in, levels};
 pub(super) use snapshot::{Snapshot, files_of_log, pieces, pieces_of, tip};
 pub(super) use tip::{note, noted};
 pub use written::as_written;

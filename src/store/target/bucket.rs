@@ -6,7 +6,9 @@
 //! 3. The object of the commit is made with the next number, if there is none of that number: **this is the
 //!    commit.** If there is one, it is this one, whose answer was lost, or another writer was faster: then on
 //!    to step 2.
-//! 4. The number is noted, and a checkpoint may be due.
+//! 4. The bucket is asked whether the log goes on from there. If there are later commits and none between, a
+//!    vacuum has deleted the commit that had the number before, and the new one is taken back.
+//! 5. The number is noted, and a checkpoint may be due.
 //!
 //! As long as it is not known whether the commit of a number was made, no other number is tried: a request
 //! that was late cannot make it a second time. A process that dies before step 3 leaves objects that no
@@ -26,10 +28,10 @@ use super::super::disk::Disk;
 use super::super::draft::Change;
 use super::super::folder::Folder;
 use super::super::id;
-use super::super::layout::{self, LOG, TIP};
+use super::super::layout::{self, LOG, LogFile, TIP};
 use super::super::location::Location;
 use super::super::lock::Lock;
-use super::super::log::{Commit, Head, Snapshot, due_levels, folded_log, note, tip};
+use super::super::log::{Commit, Head, Snapshot, due_levels, folded_log, note, noted, tip};
 use super::super::staging::Staging;
 use super::{check_conflict, check_time_scale, tip_without_conflict};
 use crate::error::{Error, ErrorKind, Result};
@@ -134,8 +136,9 @@ impl BucketTarget {
             let commit = change.to_commit(base, &head).map_err(Outcome::NotMade)?;
             let commit = Commit { id: self.id.clone(), ..commit };
             let json: Bytes = commit.to_json().map_err(Outcome::NotMade)?.into();
-            let Some(other) = self.make(&layout::commit(commit.head.number), &json)? else {
-                return Ok(commit.head.number);
+            let number = commit.head.number;
+            let Some(other) = self.make(&layout::commit(number), &json)? else {
+                return self.check_newest(number).map(|()| number);
             };
             head = self.next(base, change, other).map_err(Outcome::NotMade)?;
             sleep(pause(losses));
@@ -181,6 +184,36 @@ impl BucketTarget {
         }
     }
 
+    /// Step 4: whatever time has passed since the log was read, a commit that nobody reads is none.
+    fn check_newest(&self, number: u64) -> Result<(), Outcome> {
+        let goes_on = || -> Result<bool> {
+            let later = self.bucket.list_behind(LOG, &layout::commit(number))?;
+            let files = later.iter().filter_map(|object| LogFile::of_path(&object.name));
+            let commits = files.filter(|file| file.level.is_none()).map(|file| file.number);
+            let Some(newest) = commits.max() else { return Ok(true) };
+            for between in number + 1..=newest {
+                if self.bucket.size(&layout::commit(between))?.is_none() {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        };
+        match goes_on() {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                // Nobody finds it from the newest commit: if it stays, a vacuum deletes it.
+                let _ = self.bucket.delete(&[layout::commit(number)]);
+                let message = "the transaction was in the making for too long: a vacuum has deleted the part of \
+                               the log on which it rests";
+                Err(Outcome::NotMade(Error::database(message).hint("nothing was written; try again")))
+            }
+            Err(e) => {
+                let message = "it is not known whether the commit was made: the bucket does not answer";
+                Err(Outcome::Unknown(Error::new(ErrorKind::Io, message).because(e)))
+            }
+        }
+    }
+
     /// The head of the newest commit from `content` on.
     fn next(&self, base: &Snapshot, change: &Change, content: Bytes) -> Result<Head> {
         let mut content = Some(content);
@@ -200,9 +233,12 @@ impl BucketTarget {
         head.ok_or_else(|| Error::new(ErrorKind::Bug, "no commit is behind another one"))
     }
 
-    /// Step 4.
+    /// Step 5. A number is never replaced by a smaller one: readers that begin there may find no way.
     fn settle(&self, number: u64, bytes: usize) -> Result<()> {
-        self.bucket.put(TIP, note(number).into())?;
+        let known = self.bucket.content(TIP)?.and_then(|text| noted(&text));
+        if known.is_none_or(|known| known < number) {
+            self.bucket.put(TIP, note(number).into())?;
+        }
         for level in due_levels(number, bytes) {
             let folded = folded_log(&self.location, number, level)?;
             self.bucket.put(&layout::checkpoint(number, level), folded.into())?;

@@ -7,9 +7,10 @@ use std::path::Path;
 use super::super::database::Database;
 use super::super::draft::Change;
 use super::super::folder::Folder;
-use super::super::layout::{LOCK, LOG, REMOVED, STAGING};
+use super::super::layout::{LOCK, LOG, LogFile, REMOVED, STAGING, TIP};
 use super::super::lock::Lock;
 use super::super::log::{Head, Snapshot, tip};
+use super::super::place::is_missing;
 use super::super::reserve;
 use super::super::staging::Staging;
 use super::{publish, tip_without_conflict};
@@ -38,7 +39,7 @@ impl FolderTarget {
     /// is complete without it.
     pub(super) fn commit(&self, base: &Snapshot, change: &Change) -> Result<()> {
         let (folder, staging) = (&self.folder, &self.staging);
-        let _lock = Lock::for_commit(folder)?;
+        let _lock = Lock::for_made(folder)?;
         publish::recover(folder)?;
         let location = folder.location();
         let newer = tip_without_conflict(location, base, change, tip(location)?)?;
@@ -78,11 +79,16 @@ impl FolderTarget {
 /// The state to begin from, and a folder for what is new.
 fn begin(folder: &Folder, time_scale: Option<TimeScale>) -> Result<(Snapshot, Staging)> {
     let _lock = Lock::for_commit(folder)?;
+    let base = Snapshot::open(folder.location())?;
+    if base.is_none() {
+        // What is of somebody else is not tidied up.
+        check_foreign(folder, Looked::AtOurNames)?;
+    }
     publish::recover(folder)?;
-    let base = match Snapshot::open(folder.location())? {
+    let base = match base {
         Some(base) => base,
         None => {
-            check_foreign(folder.root())?;
+            check_foreign(folder, Looked::AtAll)?;
             Snapshot::empty(Head::new(time_scale.unwrap_or(TimeScale::Ns)))
         }
     };
@@ -90,13 +96,15 @@ fn begin(folder: &Folder, time_scale: Option<TimeScale>) -> Result<(Snapshot, St
 }
 
 /// Removes what a database that was not made has left in its folder, and the folder if it was created for it,
-/// unless another writer makes a database there.
+/// unless another writer makes a database there. Nothing is removed with what is in it, and nothing from a
+/// folder that holds something else.
 fn leave(folder: &Folder, created_folder: bool) -> Result<()> {
     let _lock = Lock::for_commit(folder)?;
-    if Database::is_at(folder.root()) || folder.exists(STAGING)? {
+    if Database::is_at(folder.root())? || folder.exists(STAGING)? {
         return Ok(());
     }
-    folder.remove_tree(LOG)?;
+    check_foreign(folder, Looked::AtAll)?;
+    folder.remove_empty_parents(TIP)?;
     folder.remove_file(LOCK)?;
     if created_folder {
         let root = folder.root();
@@ -109,7 +117,7 @@ fn leave(folder: &Folder, created_folder: bool) -> Result<()> {
 /// first transaction. Returns true if it was created here.
 fn prepare_folder(folder: &Folder, may_create: bool) -> Result<bool> {
     let root = folder.root();
-    if Database::is_at(root) {
+    if Database::is_at(root)? {
         return Ok(false);
     }
     if !may_create || root.is_file() {
@@ -117,7 +125,8 @@ fn prepare_folder(folder: &Folder, may_create: bool) -> Result<bool> {
     }
     if root.is_dir() {
         // With a lock, it may be a database in the making: then only its holder knows (see `begin`).
-        return if folder.exists(LOCK)? { Ok(false) } else { check_foreign(root).map(|()| false) };
+        let looked = if folder.exists(LOCK)? { Looked::AtOurNames } else { Looked::AtAll };
+        return check_foreign(folder, looked).map(|()| false);
     }
     if !parent_of(root).is_dir() {
         return Err(Error::database(format!(
@@ -129,15 +138,57 @@ fn prepare_folder(folder: &Folder, may_create: bool) -> Result<bool> {
     Ok(true)
 }
 
+/// What is looked at in a folder without a database.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Looked {
+    AtAll,
+    /// A commit in the making may have put files into their places.
+    AtOurNames,
+}
+
 /// Fails if a folder without a database holds what is not of a database in the making.
-fn check_foreign(root: &Path) -> Result<()> {
-    let entries = fs::read_dir(root).map_err(|e| Error::io("list", root, e))?;
-    let ours = [LOCK, STAGING, LOG, REMOVED];
-    let mut names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let Some(name) = names.find(|name| !ours.contains(&name.as_str())) else { return Ok(()) };
-    let root = root.display();
-    Err(Error::database(format!("'{root}' is neither a btfdb database nor empty: it holds '{name}'"))
-        .hint("choose another folder for the database"))
+fn check_foreign(folder: &Folder, looked: Looked) -> Result<()> {
+    let root = folder.root();
+    for entry in fs::read_dir(root).map_err(|e| Error::io("list", root, e))? {
+        let name = entry.map_err(|e| Error::io("list", root, e))?.file_name().to_string_lossy().into_owned();
+        let foreign = match [LOCK, STAGING, LOG, REMOVED].contains(&name.as_str()) {
+            true => foreign_in(folder, &name)?,
+            false => Some(name).filter(|_| looked == Looked::AtAll),
+        };
+        if let Some(name) = foreign {
+            let root = root.display();
+            return Err(Error::database(format!(
+                "'{root}' is neither a btfdb database nor empty: it holds '{name}'"
+            ))
+            .hint("choose another folder for the database"));
+        }
+    }
+    Ok(())
+}
+
+/// What is not of a writer at one of our names: others call folders `log`, and files `.lock`.
+fn foreign_in(folder: &Folder, name: &str) -> Result<Option<String>> {
+    let path = folder.path(name);
+    let found = match fs::symlink_metadata(&path) {
+        Ok(found) => found,
+        // Another writer has just removed it.
+        Err(e) if is_missing(&e) => return Ok(None),
+        Err(e) => return Err(Error::io("look at", path, e)),
+    };
+    let is_ours: fn(&str) -> bool = match name {
+        LOCK => {
+            let is_lock = found.is_file() && found.len() == 0;
+            return Ok((!is_lock).then(|| name.to_owned()));
+        }
+        STAGING => Staging::is_name,
+        REMOVED => |name| name.parse::<u64>().is_ok(),
+        _ => |name| TIP == format!("{LOG}/{name}") || LogFile::named(name).is_some(),
+    };
+    if !found.is_dir() {
+        return Ok(Some(name.to_owned()));
+    }
+    let names = folder.location().names(name)?;
+    Ok(names.into_iter().find(|inner| !is_ours(inner)).map(|inner| format!("{name}/{inner}")))
 }
 
 fn parent_of(path: &Path) -> &Path {

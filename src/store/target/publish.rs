@@ -5,7 +5,9 @@
 //! 2. Under the lock: the log is read again. If another writer has changed one of the recordings meanwhile,
 //!    the commit fails; otherwise it takes the next number.
 //!    It also fails if files that it takes out of the database may not be moved: no writer could begin then.
-//! 3. The commit is written into the folder of the writer, and its files are moved into their places.
+//! 3. The commit is written into the folder of the writer, and its files are moved into their places, where
+//!    nothing is: on a file system that takes names of other letters for the same, it may be of another
+//!    recording.
 //! 4. The commit is moved into the log, if there is none of that number: **this is the commit.**
 //! 5. Files that it takes out of the database are moved out of sight, which is synced; a checkpoint may be
 //!    due, and the folder of the writer is removed.
@@ -21,7 +23,7 @@ use super::super::location::Location;
 use super::super::log::{Commit, Snapshot, due_levels, folded_log, note};
 use super::super::recording::Recording;
 use super::super::staging::Staging;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Steps 3 and 4. `moves` has, for each new file, where it is and where it belongs. After an error, nothing
 /// has changed for readers; [`finish`] tidies up.
@@ -37,12 +39,16 @@ pub(in crate::store) fn publish(
     left.into_iter()
         .filter(|name| folder.path(name).is_dir())
         .try_for_each(|name| folder.check_rights(name))?;
+    // What is there now is not taken back when a commit fails that was begun.
+    moves.iter().try_for_each(|(_, to)| check_free(folder, to))?;
     folder.write(&staging.commit(), &commit.to_json()?)?;
     folder.sync_tree(staging.name())?;
     // After a power cut, what was begun is written down wherever files of it are found.
     [STAGING, ""].iter().try_for_each(|name| folder.sync(name))?;
     let mut changed = BTreeSet::from([""]);
     for (from, to) in moves {
+        // Two new recordings may have one place.
+        check_free(folder, to)?;
         folder.rename(from, to)?;
         changed.extend(layout::folders_of(to));
     }
@@ -50,6 +56,18 @@ pub(in crate::store) fn publish(
     changed.iter().try_for_each(|f| folder.sync(f))?;
     folder.publish(&staging.commit(), &layout::commit(number))?;
     folder.sync(LOG)
+}
+
+/// Fails if there is something in the place of a new file.
+fn check_free(folder: &Folder, to: &str) -> Result<()> {
+    if !folder.exists(to)? {
+        return Ok(());
+    }
+    let message = "there is a file already where a new one of the database belongs; nothing was written";
+    Err(Error::database(message).at(folder.path(to)).hint(
+        "it is of a recording whose name has other capital letters, which this file system takes for the same: \
+         choose another name; or `btfdb verify` says that it is not part of the database: remove it",
+    ))
 }
 
 /// Step 5, or the way back if the commit was not made. After an error, it can be called again, by any writer

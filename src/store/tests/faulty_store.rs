@@ -13,8 +13,8 @@ use futures::stream::{self, BoxStream};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMode,
-    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+    CopyOptions, Error, GetOptions, GetRange, GetResult, ListResult, MultipartUpload, ObjectMeta,
+    ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
 /// What is to go wrong.
@@ -31,6 +31,8 @@ pub enum Fault {
     DeadAfter(usize),
     /// An object is made, too, if there is one already.
     MakesTwice,
+    /// The last bytes of an object cannot be asked for.
+    NoSuffix,
 }
 
 #[derive(Debug)]
@@ -41,12 +43,23 @@ pub struct FaultyStore {
     pub requests: AtomicUsize,
     /// What was put, to be put again late.
     late: Mutex<Vec<(Path, PutPayload, PutMode)>>,
+    /// What is seen until a commit is made: the writer sleeps before.
+    old: Mutex<Option<Arc<InMemory>>>,
 }
 
 impl FaultyStore {
     pub fn over(inner: &Arc<InMemory>, fault: Fault) -> Arc<Self> {
-        let (requests, late) = (AtomicUsize::new(0), Mutex::default());
-        Arc::new(Self { inner: Arc::clone(inner), fault, requests, late })
+        let (requests, late, old) = (AtomicUsize::new(0), Mutex::default(), Mutex::default());
+        Arc::new(Self { inner: Arc::clone(inner), fault, requests, late, old })
+    }
+
+    /// Until a commit is made, what is read is what was there before.
+    pub fn see(&self, old: InMemory) {
+        *self.old.lock().unwrap() = Some(Arc::new(old));
+    }
+
+    fn seen(&self) -> Arc<InMemory> {
+        self.old.lock().unwrap().clone().unwrap_or_else(|| Arc::clone(&self.inner))
     }
 
     /// Does again what was asked, as a network does that repeats a request late.
@@ -94,6 +107,11 @@ impl ObjectStore for FaultyStore {
             _ => options.mode.clone(),
         };
         self.late.lock().unwrap().push((location.clone(), payload.clone(), mode.clone()));
+        let old = self.old.lock().unwrap().take();
+        if let Some(old) = old.filter(|_| !location.as_ref().starts_with("log/0")) {
+            let _ = old.put_opts(location, payload.clone(), PutOptions::default()).await;
+            *self.old.lock().unwrap() = Some(old);
+        }
         let done = match is_done {
             true => self.inner.put_opts(location, payload, PutOptions { mode, ..options }).await,
             false => Err(lost()),
@@ -110,7 +128,10 @@ impl ObjectStore for FaultyStore {
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
-        if self.is_dead() { Err(lost()) } else { self.inner.get_opts(location, options).await }
+        if self.fault == Fault::NoSuffix && matches!(options.range, Some(GetRange::Suffix(_))) {
+            return Err(Error::NotSupported { source: "no ranges from the end".into() });
+        }
+        if self.is_dead() { Err(lost()) } else { self.seen().get_opts(location, options).await }
     }
 
     async fn get_ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -120,7 +141,7 @@ impl ObjectStore for FaultyStore {
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
         match self.is_dead() {
             true => stream::once(async { Err(lost()) }).boxed(),
-            false => self.inner.list(prefix),
+            false => self.seen().list(prefix),
         }
     }
 

@@ -230,6 +230,48 @@ fn verify_names_what_is_missing_too_much_or_out_of_order() {
     assert!(report(&path)[0].contains("is gone"));
 }
 
+/// Other engines read files of any name, and what a link leads to.
+#[cfg(unix)]
+#[test]
+fn stray_files_are_found_whatever_they_are_called() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::os::unix::fs::symlink;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    let file = write(&path, &[events(4)]).remove(0);
+    let part = path.join(&file.path);
+    let named = |name: &[u8]| part.with_file_name(OsStr::from_bytes(name));
+    fs::copy(&part, named(b"part-\xff.parquet")).unwrap();
+    fs::create_dir(path.join(OsStr::from_bytes(b"\xfe"))).unwrap();
+    fs::copy(&part, path.join(OsStr::from_bytes(b"\xfe")).join("x.parquet")).unwrap();
+    symlink("nowhere", named(b"y.parquet")).unwrap();
+    let problems = verify(&path).unwrap().problems;
+    let found: Vec<_> = problems.into_iter().map(|problem| path.join(problem.path)).collect();
+    let folder = path.join(OsStr::from_bytes(b"\xfe"));
+    assert_eq!(found, [named(b"part-\xff.parquet"), named(b"y.parquet"), folder.join("x.parquet")]);
+}
+
+/// What cannot be read is wrong, but nobody knows whether it is damaged.
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_read_is_not_taken_for_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    let file = path.join(&write(&path, &[events(4)]).remove(0).path);
+    let good = fs::read(&file).unwrap();
+    let is_unread = || {
+        let [problem] = &verify(&path).unwrap().problems[..] else { panic!("one problem") };
+        problem.is_unread
+    };
+    fs::write(&file, vec![0; good.len()]).unwrap();
+    assert!(!is_unread(), "damaged");
+    fs::remove_file(&file).unwrap();
+    assert!(!is_unread(), "gone");
+    std::os::unix::fs::symlink(&file, &file).unwrap();
+    assert!(is_unread(), "a link to itself");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 

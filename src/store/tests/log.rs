@@ -187,6 +187,86 @@ fn damage_of_the_log_is_found() {
     assert!(missing.to_string().contains("a commit of the log is missing"), "{missing}");
 }
 
+/// A checkpoint of checkpoints is compared with those, and a wrong one is found once.
+#[test]
+fn a_checkpoint_that_says_something_else_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    for n in 0..64 {
+        let mut tx = begin(&path).unwrap();
+        tx.set_recording(&format!("r{}", n % 5), Some(n), None).unwrap();
+        tx.commit().unwrap();
+    }
+    assert_eq!(audit(&(&path).into()).unwrap(), []);
+    for file in [(64, 2), (24, 1)].map(|(number, level)| layout::checkpoint(number, level)) {
+        let place = path.join(&file);
+        let good = fs::read(&place).unwrap();
+        let number: u64 = if file.contains("24") { 24 } else { 64 };
+        let after = number - if number == 24 { 8 } else { 64 };
+        let content = format!(
+            r#"[{after},{{"number":{number},"creator":"","time_scale":"ns","recordings":0,"rows":{{}},"next_ordinal":0,"next_part":0}},[],[]]"#
+        );
+        let name = file.strip_prefix("log/").unwrap();
+        fs::write(&place, as_written(name, content.as_bytes()).unwrap()).unwrap();
+        let found: Vec<_> = audit(&(&path).into()).unwrap().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(found, [file]);
+        fs::write(&place, good).unwrap();
+    }
+}
+
+/// A reader that was opened before a checkpoint was made reads those that it replaces.
+#[test]
+fn what_was_replaced_lately_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    for n in 0..80 {
+        let mut tx = begin(&path).unwrap();
+        tx.set_recording(&format!("r{n}"), Some(n), None).unwrap();
+        tx.commit().unwrap();
+    }
+    let old = SystemTime::now() - Duration::from_secs(7200);
+    let age = |name: &str| fs::File::open(path.join(name)).unwrap().set_modified(old).unwrap();
+    let last = layout::checkpoint(64, 2);
+    for file in files_of_log(&(&path).into()).unwrap().into_iter().map(layout::LogFile::path) {
+        if file != last {
+            age(&file);
+        }
+    }
+    let vacuum = || {
+        vacuum(real(), &path, SystemTime::now(), Duration::from_secs(3600)).unwrap();
+        let left = files_of_log(&(&path).into()).unwrap();
+        left.into_iter().filter(|file| file.number <= 16).map(|f| (f.number, f.level)).collect::<Vec<_>>()
+    };
+    assert_eq!(vacuum(), [(8, Some(1)), (16, Some(1))], "the commits were replaced long ago");
+    age(&last);
+    assert_eq!(vacuum(), []);
+    assert_eq!(Database::open(&path).unwrap().recordings().unwrap().len(), 80);
+}
+
+/// Checkpoints that could not be made are not needed: a commit with one of its own is found without them.
+#[test]
+fn a_vacuum_keeps_a_large_commit_that_was_not_folded() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    add(&path, "first", 0);
+    let mut tx = begin(&path).unwrap();
+    for n in 0..150 {
+        let name = format!("r{n:03}");
+        derive(&mut tx, &name, n).unwrap();
+        tx.set_recording(&name, Some(n), None).unwrap();
+    }
+    tx.commit().unwrap();
+    assert!(path.join(layout::checkpoint(2, 0)).exists());
+    for n in 0..80 {
+        add(&path, "last", n);
+    }
+    for (number, level) in [(8, 1), (64, 2)] {
+        fs::remove_file(path.join(layout::checkpoint(number, level))).unwrap();
+    }
+    assert!(vacuum(real(), &path, SystemTime::now(), Duration::ZERO).unwrap().files > 0);
+    assert_eq!(Database::open(&path).unwrap().recordings().unwrap().len(), 152);
+}
+
 /// Sums find accidents only. A file of the log that no writer has written is damage, too: nothing is counted
 /// on from its numbers.
 #[test]

@@ -7,6 +7,7 @@ mod faults;
 mod faulty_store;
 mod files;
 mod log;
+mod odd_disks;
 mod power_cut;
 mod transactions;
 

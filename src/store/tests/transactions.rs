@@ -278,6 +278,50 @@ fn what_is_no_database_is_named_and_left_alone() {
     assert!(begin(&file).unwrap_err().to_string().contains("is a file"));
 }
 
+/// Others call folders `log`, `.staging` or `.removed`, and files `.lock`, too.
+#[test]
+fn what_others_call_as_a_database_does_is_left_alone() {
+    let foreign = [
+        &["log/app.log"][..],
+        &["log"],
+        &[".lock", "log/app.log", "main.c"],
+        &[".lock", "main.c"],
+        &[".lock", ".staging/work/x"],
+        &[".staging/17-work/x"],
+        &[".removed/old/x"],
+        &[".lock", "log/app.log"],
+    ];
+    for (case, empty_lock) in foreign.into_iter().flat_map(|case| [(case, false), (case, true)]) {
+        let dir = tempfile::tempdir().unwrap();
+        for name in case {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, if empty_lock && *name == ".lock" { "" } else { "precious" }).unwrap();
+        }
+        let before = everything_in(dir.path());
+        let refused = begin(dir.path()).unwrap_err();
+        assert!(refused.to_string().contains("neither a btfdb database nor empty"), "{refused}");
+        assert_eq!(everything_in(dir.path()), before);
+        for name in case.iter().filter(|name| !empty_lock || **name != ".lock") {
+            assert_eq!(fs::read(dir.path().join(name)).unwrap(), b"precious", "{name}");
+        }
+    }
+}
+
+/// A place that cannot be read may be a database.
+#[cfg(unix)]
+#[test]
+fn nothing_is_done_where_it_is_not_known_whether_there_is_a_database() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("db");
+    fs::create_dir_all(path.join("log")).unwrap();
+    // Looking at it fails: a link to itself.
+    std::os::unix::fs::symlink("tip", path.join("log/tip")).unwrap();
+    assert_eq!(Database::is_at(&path).unwrap_err().kind(), ErrorKind::Io);
+    assert_eq!(begin(&path).unwrap_err().kind(), ErrorKind::Io);
+    assert_eq!(everything_in(&path), ["log", "log/tip"]);
+}
+
 #[test]
 fn the_time_scale_of_a_database_stays() {
     let dir = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@
 mod bucket;
 mod folder;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -13,7 +13,7 @@ use super::disk::Disk;
 use super::folder::Folder;
 use super::layout::LogFile;
 use super::location::{Kind, Location};
-use super::log::pieces_of;
+use super::log::{folded_in, pieces_of};
 use crate::error::Result;
 
 pub(super) use folder::waiting;
@@ -57,18 +57,35 @@ pub fn vacuum(
     }
 }
 
-/// The files of a log whose newest commit is `tip` that no reader or writer needs.
+/// The files of a log whose newest commit is `tip` that no new reader or writer needs.
 struct Superseded {
     needed: BTreeSet<LogFile>,
     tip: u64,
+    /// When each file of the log was made.
+    made: BTreeMap<LogFile, SystemTime>,
 }
 
 impl Superseded {
-    fn of(location: &Location, tip: u64) -> Result<Self> {
-        Ok(Self { needed: pieces_of(location, tip)?.into_iter().collect(), tip })
+    fn of(location: &Location, tip: u64, made: BTreeMap<LogFile, SystemTime>) -> Result<Self> {
+        let mut needed: BTreeSet<_> = pieces_of(location, tip)?.into_iter().collect();
+        // A commit is looked for before a checkpoint of it alone.
+        let alone = needed.iter().filter(|file| file.level == Some(0));
+        let alone: Vec<_> = alone.map(|file| LogFile { level: None, ..*file }).collect();
+        needed.extend(alone);
+        Ok(Self { needed, tip, made })
     }
 
-    fn has(&self, file: LogFile) -> bool {
-        file.number.saturating_add(COMMITS_KEPT) <= self.tip && !self.needed.contains(&file)
+    /// Those that were replaced at some time or before it: readers that began earlier still read them. `None`
+    /// is before all times.
+    fn before(&self, time: Option<SystemTime>) -> impl Iterator<Item = LogFile> {
+        let all = self.made.iter().map(|(file, made)| (*file, *made));
+        let unneeded = all.filter(move |(file, _)| {
+            file.number.saturating_add(COMMITS_KEPT) <= self.tip && !self.needed.contains(file)
+        });
+        let replaced = unneeded.map(move |(file, made)| {
+            let by = folded_in(file).find_map(|checkpoint| self.made.get(&checkpoint));
+            (file, by.copied().unwrap_or(made).max(made))
+        });
+        replaced.filter(move |(_, at)| time.is_some_and(|time| *at <= time)).map(|(file, _)| file)
     }
 }
