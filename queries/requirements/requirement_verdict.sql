@@ -23,7 +23,7 @@
 -- column: unknown integer Obligations that are never decided, as a gap or an edge hides something.
 -- column: missing integer How many of the open and unknown ones the records alone do not keep.
 -- column: blind integer Stretches in which something may be hidden that violates it.
--- column: note text Why there are no samples, if that is known, or what is not decided.
+-- column: note text Why there are no samples, if that is known.
 SELECT
     recording, requirement, entity, verdict, metric, statistic, unit, worst, side, bound, margin, at,
     samples, beyond, incomplete, kept, open, unknown, missing, blind, note
