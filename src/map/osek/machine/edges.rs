@@ -95,8 +95,8 @@ impl Machine {
         }
     }
 
-    /// The state of a process at the end of a gap, after it was not known for a while, unless it was not known
-    /// there either.
+    /// The state of a process at the end of a gap, after it was not known for a while, unless it was not
+    /// known there either.
     pub(super) fn tell_again(&mut self, p: Proc, since: i64) {
         let core = self.core_of(p);
         if !self.cores[core].is_taken && !self.context(Some(p), core).may_poll {

@@ -132,7 +132,8 @@ impl Machine {
         }
     }
 
-    /// The last runnable of that name which began in a gap, of an unknown process, ends; true if there is one.
+    /// The last runnable of that name which began in a gap, of an unknown process, ends; true if there is
+    /// one.
     pub(super) fn ends_of_gap(&mut self, core: usize, name: NameId) -> bool {
         let is_it = |(other, runnable): &&(usize, Actor)| *other == core && runnable.0 == name;
         let found = self.gaps.runnables.iter().rfind(is_it).copied();

@@ -48,8 +48,8 @@ impl Machine {
         }
     }
 
-    /// Rule E3: the mask before a write of it, if that was never seen. A single bit was set by who sets events,
-    /// whether it was set before or not. Otherwise, which bits have changed is not known.
+    /// Rule E3: the mask before a write of it, if that was never seen. A single bit was set by who sets
+    /// events, whether it was set before or not. Otherwise, which bits have changed is not known.
     fn mask_before(&mut self, core: usize, t: usize, mask: u64) -> Option<u64> {
         let proc = self.proc(core);
         let cores = match proc.is_some_and(|p| self.is_rpc(p)) {
