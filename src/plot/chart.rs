@@ -178,7 +178,11 @@ pub(super) fn chart(
     let (mut panels, what) = match request.form {
         Form::Histogram => (histograms(session, &recording, request)?, "histogram"),
         Form::Distribution => (distributions(session, &recording, request, (from, to))?, "over time"),
-        Form::Load => (loads(session, &recording, request, (from, to), span)?, "load of the cores"),
+        Form::Load => {
+            let wanted = |core: &str| chosen(&request.selection, core);
+            let of = (request.window, &wanted as &dyn Fn(&str) -> bool);
+            (loads(session, &recording, of, (from, to), span)?, "load of the cores")
+        }
     };
     entities.extend(panels.iter().map(|(entity, _)| entity.clone()));
     let scale = session.database().time_scale();
@@ -200,7 +204,7 @@ pub(super) fn chart(
     })
 }
 
-pub(super) fn chosen(selection: &Selection, name: &str) -> bool {
+fn chosen(selection: &Selection, name: &str) -> bool {
     selection.has_entity(name)
 }
 

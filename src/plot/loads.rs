@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::chart::{ChartRequest, chosen};
 use super::natural::natural;
 use crate::engine::{Param, Session};
 use crate::error::Result;
@@ -21,15 +20,16 @@ struct Step {
     seen: f64,
 }
 
-/// A panel for each core of which something is seen. Where nothing is, there is no step.
+/// A panel for each core that is chosen, and of which something is seen. Where nothing is, there is no step.
+/// `window`: the length of one, in ticks; `None`: about a hundredth of the time.
 pub(super) fn loads(
     session: &Session,
     recording: &str,
-    request: &ChartRequest,
+    (window, chosen): (Option<i64>, &dyn Fn(&str) -> bool),
     (from, to): (i64, i64),
     span: (i64, i64),
 ) -> Result<Vec<(String, Panel)>> {
-    let window = request.window.unwrap_or_else(|| rounded(to.saturating_sub(from) / 100)).max(1);
+    let window = window.unwrap_or_else(|| rounded(to.saturating_sub(from) / 100)).max(1);
     let params = [
         ("recording", Param::from(recording)),
         ("from", Param::from(from)),
@@ -37,7 +37,7 @@ pub(super) fn loads(
         ("window", Param::from(window)),
         ("step", Param::from(window)),
     ];
-    let sql = "SELECT core, begin_at, end_at, load, hidden FROM core_load
+    let sql = "SELECT core, begin_at, end_at, hidden, load FROM core_load
         WHERE recording = $recording AND process IS NULL AND begin_at >= $from AND end_at <= $to
         ORDER BY core, begin_at";
     let mut all: BTreeMap<String, Vec<Step>> = BTreeMap::new();
@@ -50,7 +50,7 @@ pub(super) fn loads(
             result::columns(&batch)?;
         for row in 0..batch.num_rows() {
             let (core, begin, end) = (cores.value(row), begins.value(row), ends.value(row));
-            if chosen(&request.selection, core) {
+            if chosen(core) {
                 whole = (whole.0.min(begin), whole.1.max(end));
                 let steps = all.entry(core.to_owned()).or_default();
                 let seen = window.saturating_sub(hidden.value(row)) as f64;
@@ -64,7 +64,7 @@ pub(super) fn loads(
             continue;
         }
         let mut loads = edge(session, recording, (begin, end))?;
-        loads.retain(|core, _| chosen(&request.selection, core));
+        loads.retain(|core, _| chosen(core));
         // What occupies a core nowhere in the span has no line there.
         for core in all.keys() {
             loads.entry(core.clone()).or_insert(0.0);
