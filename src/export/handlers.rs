@@ -1,5 +1,5 @@
-//! Names of ISRs that stand for another process on each core (rule I9 of docs/mapping.md): which there are, and
-//! which process an event is about. Not for how a format says it.
+//! Names of ISRs that stand for another process on each core (rule I9 of docs/mapping.md): which there are,
+//! and which process an event is about. Not for how a format says it.
 
 use super::cursor::Cursor;
 use crate::btf::remark;
@@ -88,7 +88,8 @@ impl Handlers {
         Ok(Self { rows: rows.next()?.then_some(rows), open: HashMap::new() })
     }
 
-    /// The process and its instance that an event at `time` means by a name and a number. Times do not go back.
+    /// The process and its instance that an event at `time` means by a name and a number. Times do not go
+    /// back.
     pub fn process(&mut self, time: i64, name: &str, number: Option<i64>) -> Result<Option<(&str, i64)>> {
         while let Some(rows) = self.rows.as_mut().filter(|rows| rows.int(0).is_some_and(|at| at <= time)) {
             let open = self.open.entry(rows.name(1).to_owned()).or_default();

@@ -33,8 +33,8 @@ pub fn process_transition(action: Action) -> Option<(State, State)> {
     PROCESS.get(action as usize).copied().flatten()
 }
 
-/// Whether an action happens on the core that its process or runnable is on: it moves it. Who activates may be
-/// on any core.
+/// Whether an action happens on the core that its process or runnable is on: it moves it. Who activates may
+/// be on any core.
 pub fn is_on_core(action: Action) -> bool {
     let moves = process_transition(action).or(runnable_transition(action)).is_some();
     moves && action != Action::Activate

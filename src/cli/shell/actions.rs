@@ -1,7 +1,6 @@
 //! The dot commands that run, write or change something. Not the lists of others (see `listings`).
 
 use super::super::location;
-use super::commands::OF_THE_SHELL;
 use super::{Flow, Shell, pager_of_the_user, script};
 use crate::cli::args::Format;
 use crate::cli::commands::output::format as output_format;
@@ -9,6 +8,7 @@ use crate::cli::commands::query::report_missed_chains;
 use crate::cli::commands::{export as exporting, histogram as drawing, parse, plot as plotting};
 use crate::engine::split;
 use crate::error::{Error, ErrorKind, Result};
+use crate::export::CHAINS_OPTION;
 use crate::library::Unit;
 use crate::metrics::{MetricFilter, absent, bins_of, histograms, measurement, summaries};
 use crate::ops::metrics::is_measurement;
@@ -29,6 +29,10 @@ pub(super) const UNITS: &[&str] = &["ticks", "ps", "ns", "us", "ms", "s"];
 pub(super) const SWITCH: &[&str] = &["on", "off"];
 /// The option of commands that replace a file.
 pub(super) const FORCE: &str = "--force";
+
+/// Options of commands that a shell has for all that it does.
+pub(super) const OF_THE_SHELL: [&str; 6] =
+    [CHAINS_OPTION, "max-depth", "memory-limit", "no-files", "sql-path", "threads"];
 
 /// Maximum depth of files that read files.
 const MAX_DEPTH: usize = 16;

@@ -1,11 +1,10 @@
 //! The dot commands: one table to run, explain, complete and document them. Not what they do (`actions`).
 
-use super::actions::{self, FORCE, FORMATS, SWITCH, UNITS};
+use super::actions::{self, FORCE, FORMATS, OF_THE_SHELL, SWITCH, UNITS};
 use super::{Flow, Shell, input, listings};
 use crate::cli::commands::export::ExportArgs;
 use crate::cli::commands::plot::PlotArgs;
 use crate::error::{Error, Result};
-use crate::export::CHAINS_OPTION;
 use clap::Args;
 use std::fmt::Write as _;
 
@@ -80,10 +79,6 @@ const fn need(name: &'static str, kind: ArgKind) -> Arg {
 const fn may(name: &'static str, kind: ArgKind) -> Arg {
     Arg { name, kind, required: false }
 }
-
-/// Options of commands that a shell has for all that it does.
-pub(super) const OF_THE_SHELL: [&str; 6] =
-    [CHAINS_OPTION, "max-depth", "memory-limit", "no-files", "sql-path", "threads"];
 
 /// Options of a command of btfdb that the command of the shell takes.
 pub(super) fn options(of: Of) -> Vec<String> {

@@ -95,8 +95,8 @@ pub(super) struct Counting {
 }
 
 impl Counting {
-    /// Two instants as the output has them, in which unit, and how many of them were rounded. The unit is that
-    /// of the database if a number does not fit 64 bits in another one.
+    /// Two instants as the output has them, in which unit, and how many of them were rounded. The unit is
+    /// that of the database if a number does not fit 64 bits in another one.
     fn span(self, (begin, end): (i64, i64)) -> ((i64, i64), TimeScale, u64) {
         let Self { scale, zero, unit } = self;
         let since = |time: i64| time.saturating_sub(zero);

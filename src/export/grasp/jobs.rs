@@ -56,8 +56,8 @@ impl Jobs {
         let (from, to) = (selection.from.unwrap_or(i64::MIN), selection.to.unwrap_or(i64::MAX));
         let end = session.database().recording(recording)?.and_then(|recording| recording.end_at);
         params.extend([("from", from.into()), ("to", to.into()), ("end", end.unwrap_or(i64::MAX).into())]);
-        // A span on a core begins if the job was not there right before, and ends if it is not right after. Where
-        // nothing is known after it, and it did not end, it is not drawn as going on.
+        // A span on a core begins if the job was not there right before, and ends if it is not right after.
+        // Where nothing is known after it, and it did not end, it is not drawn as going on.
         let sql = format!(
             "WITH stretch AS (
                 SELECT *,

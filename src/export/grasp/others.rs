@@ -103,8 +103,8 @@ impl Others {
     }
 }
 
-/// The present event. `handler`: the process and its instance, if the source is an ISR with another one on each
-/// core. Columns: time, number, source and its instance, type, target and its instance, action, note.
+/// The present event. `handler`: the process and its instance, if the source is an ISR with another one on
+/// each core. Columns: time, number, source and its instance, type, target and its instance, action, note.
 fn present(rows: &Cursor<Events>, handler: Option<(&str, i64)>) -> Other {
     let (source, target, action) = (rows.name(2), rows.name(5), rows.name(7));
     let note = rows.text(8);

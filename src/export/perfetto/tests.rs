@@ -390,7 +390,8 @@ fn semaphores_signals_and_chains_agree_with_the_library() {
     assert_eq!(values, rows(&session, sql));
 }
 
-/// ISRs of one name that are another process on each core: activations, causes and states are of that process.
+/// ISRs of one name that are another process on each core: activations, causes and states are of that
+/// process.
 #[test]
 fn shared_handlers_have_tracks_of_their_own() {
     let text = "#version 2.2.1\n#timescale ns\n# on each core another handler: I\n\

@@ -7,7 +7,7 @@ use crate::map::{Gap, Output};
 use std::collections::BTreeSet;
 
 impl Rules {
-    /// Nothing is known in a gap, and what comes behind it is as at the begin of a recording.
+    /// Rule K12: nothing is known in a gap, and what comes behind it is as at the begin of a recording.
     pub fn gap(&mut self, gap: &Gap) {
         self.end_gaps(gap.begin);
         self.gaps.push(gap.clone());

@@ -159,8 +159,8 @@ impl TableProvider for ChainsTable {
     }
 }
 
-/// The events of a recording that are steps of a chain, and its gaps, in order; before them, if there are gaps,
-/// the cores of who acts in the steps: where that is does not matter otherwise.
+/// The events of a recording that are steps of a chain, and its gaps, in order; before them, if there are
+/// gaps, the cores of who acts in the steps: where that is does not matter otherwise.
 fn events_of(chains: &[Chain], recording: &str, has_gaps: bool) -> String {
     let steps = || chains.iter().flat_map(|chain| &chain.steps);
     let list = |names: BTreeSet<&str>| {

@@ -183,7 +183,10 @@ impl<'s> ListingReader<'s> {
             }
         } else if !self.pending.as_mut().is_some_and(|pending| pending.takes_rest(self.flavour, line)) {
             self.flush(events);
-            self.reject_as(line, Unreadable::NotAnEvent);
+            match line.text.starts_with(b"-- ") {
+                true => self.counts.skipped += 1,
+                false => self.reject_as(line, Unreadable::NotAnEvent),
+            }
         }
     }
 
@@ -293,11 +296,11 @@ enum Header {
 }
 
 /// What a line of a header says, if it is one.
-fn header(text: &[u8]) -> Option<Header> {
-    let text = text.trim_ascii();
+fn header(line: &[u8]) -> Option<Header> {
+    let text = line.trim_ascii();
     let known: [&[u8]; 4] = [b"TRACEPRINTER", b"TRACEPARSER", b"event =>", b"\xef\xbb\xbf"];
-    // ` -- KERNEL EVENTS -- `
-    let is_title = text.starts_with(b"-- ") && text.ends_with(b" --");
+    // ` -- KERNEL EVENTS -- `; a message to the system log can have a line that only begins like it.
+    let is_title = line.starts_with(b" -- ") || (text.starts_with(b"-- ") && text.ends_with(b" --"));
     if is_title || known.iter().any(|start| text.starts_with(start)) {
         return Some(Header::Title);
     }
