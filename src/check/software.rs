@@ -41,7 +41,8 @@ pub(super) struct Software {
 
 impl Software {
     /// Nothing is known any more of processes that are or were on `core`, or never on one; `None`: of all.
-    /// Their runnables are over, or go on unseen; those of a process that may be on another core, either.
+    /// Their runnables are over, or go on unseen; those of a process that may be on another core, either. Of
+    /// the others, those that have a core go on.
     pub(super) fn forget(&mut self, core: Option<EntityId>) {
         self.is_behind_gap = true;
         for process in self.processes.values_mut() {
@@ -54,7 +55,8 @@ impl Software {
                 }
                 (process.state, process.core, process.old) = (None, None, 0);
             }
-            process.state = process.state.filter(|state| *state != State::Parking);
+            // What the lost core did may have released it, or made it run and end there.
+            process.state = process.state.filter(|state| state.on_core());
         }
     }
 

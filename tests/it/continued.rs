@@ -136,8 +136,11 @@ fn content(db: &Path) -> BTreeMap<String, Vec<String>> {
             }
         }
     }
-    // Findings come in the order of the pieces, and refer to lines of each.
-    content.entry(format!("{} ", tables::DIAGNOSTIC.name)).or_default().sort();
+    // Findings come in the order of the pieces, and refer to lines of each. An export may have no event in a
+    // piece.
+    let findings = content.entry(format!("{} ", tables::DIAGNOSTIC.name)).or_default();
+    findings.retain(|line| !line.contains(" no-events "));
+    findings.sort();
     let name = &open.recordings().unwrap()[0].name;
     let states = fs::read_dir(db.join(format!("state/recording={name}"))).unwrap();
     let mut states: Vec<_> = states.map(|entry| entry.unwrap().path()).collect();

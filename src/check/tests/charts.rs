@@ -1,7 +1,8 @@
 //! Every action in every state of the three charts, against a separate list of the legal ones.
 
-use super::{check_events, ids};
+use super::{check_events, check_with, ids};
 use crate::btf::spec::{State, Version};
+use crate::check::CheckOptions;
 use crate::diagnostics::Severity;
 
 /// The edges, typed from the figures: state, action, next state.
@@ -158,4 +159,20 @@ fn a_trace_may_start_anywhere() {
             assert_eq!(report.violations(Severity::Info), 0, "{chart} {action}");
         }
     }
+}
+
+#[test]
+fn a_gap_of_another_core_may_hide_what_becomes_of_who_has_none() {
+    // T waits, and who releases it may be on the core of the gap; U keeps its core.
+    let waits = "0,A,0,T,T,0,activate\n1,C,0,T,T,0,start\n2,C,0,T,T,0,wait";
+    let runs = "2,A,0,T,U,0,activate\n3,C,0,T,U,0,start";
+    let gap = "# gap of D: fifo_overflow, from 4 to 6 ns";
+    let check = |text: &str| {
+        let options = CheckOptions { version: Some(Version::V2_2_1), header: false };
+        ids(&check_with(options, text), Severity::Error).contains(&"process-transition")
+    };
+    let resumes = "7,C,0,T,U,0,preempt\n8,C,0,T,T,0,resume";
+    assert!(check(&format!("{waits}\n{runs}\n{resumes}")));
+    assert!(!check(&format!("{waits}\n{runs}\n{gap}\n{resumes}")));
+    assert!(check(&format!("{waits}\n{runs}\n{gap}\n7,C,0,T,U,0,start")));
 }
