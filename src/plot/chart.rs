@@ -180,8 +180,7 @@ pub(super) fn chart(
         Form::Distribution => (distributions(session, &recording, request, (from, to))?, "over time"),
         Form::Load => {
             let wanted = |core: &str| chosen(&request.selection, core);
-            let of = (request.window, &wanted as &dyn Fn(&str) -> bool);
-            (loads(session, &recording, of, (from, to), span)?, "load of the cores")
+            (loads(session, &recording, request.window, wanted, (from, to), span)?, "load of the cores")
         }
     };
     entities.extend(panels.iter().map(|(entity, _)| entity.clone()));

@@ -25,7 +25,8 @@ struct Step {
 pub(super) fn loads(
     session: &Session,
     recording: &str,
-    (window, chosen): (Option<i64>, &dyn Fn(&str) -> bool),
+    window: Option<i64>,
+    chosen: impl Fn(&str) -> bool,
     (from, to): (i64, i64),
     span: (i64, i64),
 ) -> Result<Vec<(String, Panel)>> {

@@ -60,7 +60,7 @@ pub(super) fn run(args: &DemoArgs, ui: &Ui, run: &RunWords<'_>) -> Result<u8> {
     if !args.force {
         check_files(&recording)?;
         if is_there && !is_of_the_demo(&database)? {
-            return Err(not_of_the_demo(format!("recording '{NAME}' of '{}'", database.display())));
+            return Err(not_of_the_demo(&format!("recording '{NAME}' of '{}'", database.display())));
         }
     }
     unpack(&recording)?;
@@ -72,7 +72,7 @@ pub(super) fn run(args: &DemoArgs, ui: &Ui, run: &RunWords<'_>) -> Result<u8> {
     let (db, slice) = (database.display(), args.dir.join(SLICE));
     step(&["ingest".as_ref(), database.as_os_str(), recording.as_os_str()], &["--strict"], ui, run)?;
     if !args.force && slice.exists() && read(&slice)? != slice_of(&database)? {
-        return Err(not_of_the_demo(format!("'{}'", slice.display())));
+        return Err(not_of_the_demo(&format!("'{}'", slice.display())));
     }
     ui.status("");
     let metrics = ["ResponseTime", "NetExecutionTime", "CPULoad"].map(OsStr::new);
@@ -108,7 +108,7 @@ fn check_files(folder: &Path) -> Result<()> {
     for (name, content) in RECORDING {
         let path = folder.join(name);
         if path.exists() && read(&path)? != content {
-            return Err(not_of_the_demo(format!("'{}'", path.display())));
+            return Err(not_of_the_demo(&format!("'{}'", path.display())));
         }
     }
     Ok(())
@@ -146,7 +146,7 @@ fn open(database: &Path) -> Result<Session> {
     Session::open(Database::open(database)?, SessionOptions::default())
 }
 
-fn not_of_the_demo(what: String) -> Error {
+fn not_of_the_demo(what: &str) -> Error {
     Error::usage(format!("{what} is not what the demo writes"))
         .hint("name another folder with --dir, or use --force to overwrite it")
 }
