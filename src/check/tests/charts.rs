@@ -168,8 +168,9 @@ fn a_gap_of_another_core_may_hide_what_becomes_of_who_has_none() {
     let runs = "2,A,0,T,U,0,activate\n3,C,0,T,U,0,start";
     let gap = "# gap of D: fifo_overflow, from 4 to 6 ns";
     let check = |text: &str| {
-        let options = CheckOptions { version: Some(Version::V2_2_1), header: false };
-        ids(&check_with(options, text), Severity::Error).contains(&"process-transition")
+        let options = CheckOptions { version: Some(Version::V2_2_1), header: true };
+        let text = format!("#version 2.2.1\n{text}");
+        ids(&check_with(options, &text), Severity::Error).contains(&"process-transition")
     };
     let resumes = "7,C,0,T,U,0,preempt\n8,C,0,T,T,0,resume";
     assert!(check(&format!("{waits}\n{runs}\n{resumes}")));
