@@ -173,5 +173,6 @@ impl Outcome {
     }
 }
 
-#[cfg(all(test, feature = "engine"))]
+#[cfg(test)]
+#[cfg(feature = "engine")]
 mod tests;

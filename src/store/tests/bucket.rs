@@ -255,7 +255,7 @@ fn a_repaired_log_is_read_again() {
     bad[100] ^= 1;
     other.put(&checkpoint, bad.into()).unwrap();
     Database::open(&at).unwrap().recordings().unwrap_err();
-    assert_eq!(repair_log(real(), &at).unwrap(), [checkpoint.clone()]);
+    assert_eq!(repair_log(real(), &at).unwrap(), std::slice::from_ref(&checkpoint));
     assert_eq!(Database::open(&at).unwrap().recordings().unwrap().len(), 6000);
     assert_eq!(repair_log(real(), &at).unwrap(), [""; 0]);
 }
