@@ -286,8 +286,8 @@ fn what_others_call_as_a_database_does_is_left_alone() {
         &["log"],
         &[".lock", "log/app.log", "main.c"],
         &[".lock", "main.c"],
-        &[".lock", ".staging/work/x"],
-        &[".staging/17-work/x"],
+        &[".lock", ".staging/mine/x"],
+        &[".staging/17-mine/x"],
         &[".removed/old/x"],
         &[".lock", "log/app.log"],
     ];
