@@ -54,7 +54,10 @@ impl Log<'_> {
         for file @ LogFile { number, level } in checkpoints {
             let (path, level) = (file.path(), level.unwrap_or_default());
             let place = self.location.place(&path);
-            let Some(damaged) = place.content()?.filter(|_| !is_sound(file, &place)) else { continue };
+            let Some(damaged) = place.content()? else { continue };
+            if is_sound(file, &place)? {
+                continue;
+            }
             self.remove(&path)?;
             match folded_log(self.location, number, level) {
                 Ok(content) => self.put(&path, &content)?,

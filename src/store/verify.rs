@@ -93,8 +93,9 @@ pub fn verify(at: impl Into<Location>) -> Result<VerifyReport> {
         }
     }
     report.problems = still_named(&location, doubts)?;
-    for (name, what) in audit(&location)? {
-        report.problems.push(Problem { path: name.into(), what, is_unread: false });
+    for (name, error) in audit(&location)? {
+        let Fault { what, is_unread } = wrong(error);
+        report.problems.push(Problem { path: name.into(), what, is_unread });
     }
     match &location.0 {
         Kind::Folder(root) => {
@@ -268,9 +269,12 @@ fn unreadable(error: &Error) -> Fault {
     Fault { what, is_unread: true }
 }
 
+fn wrong(error: Error) -> Fault {
+    Fault { what: error.to_string(), is_unread: error.kind() == ErrorKind::Io }
+}
+
 fn check_rows(file: &FileEntry, place: &Place) -> Result<(), Fault> {
     // All pages were read before, and are what was written.
-    let wrong = |e: Error| Fault { what: e.to_string(), is_unread: e.kind() == ErrorKind::Io };
     let table = table(&file.table).ok_or_else(|| format!("there is no table '{}'", file.table))?;
     let rows = row_count(place).map_err(wrong)?;
     if rows != file.rows {

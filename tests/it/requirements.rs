@@ -248,8 +248,15 @@ fn a_task_that_hangs_until_the_recording_ends_misses_its_deadline() {
                   { entity = \"T\", action = \"terminate\" }]\n";
     let gap = |from: i64| format!("# gap of Core_0: fifo overflow, from {from} to 9000000 us\n");
     let next = "2000000,S,6,T,T,6,activate\n2000001,Core_0,0,T,T,6,start\n2000500,Core_0,0,T,T,6,terminate\n";
+    // The end of a job that moves may be hidden by a gap of the core that it was on.
+    let moves = "1900000,Core_0,0,T,T,5,preempt\n1950000,Core_1,0,T,T,5,resume\n";
+    // Neither is there an end of the one before.
+    let last = "2000000,S,6,T,T,6,activate\n2000001,Core_0,0,T,T,6,start\n";
     for (more, deadline, reaction, code) in [
         (String::new(), "VIOLATED", "VIOLATED", 3),
+        (format!("# gap of Core_0: fifo overflow, from 1002000 to 1800000 us\n{moves}"), "kept", "kept", 0),
+        (moves.to_owned(), "VIOLATED", "VIOLATED", 3),
+        (last.to_owned(), "kept", "VIOLATED", 3),
         // Before the gap, 2 ms are seen, or 5 ms.
         (gap(1_002_000), "kept", "kept", 0),
         (gap(1_005_000), "VIOLATED", "VIOLATED", 3),

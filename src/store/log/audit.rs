@@ -10,13 +10,13 @@ use super::entry::Commit;
 use super::levels::FOLD;
 use super::snapshot::{Piece, files_of_log, folded};
 use super::tip::noted;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::layout::{self, LogFile};
 use crate::store::location::Location;
 use crate::store::place::Place;
 
-/// What is wrong with the log: a file of it, and a sentence without a full stop.
-pub(in crate::store) fn audit(location: &Location) -> Result<Vec<(String, String)>> {
+/// What is wrong with the log: a file of it, and why.
+pub(in crate::store) fn audit(location: &Location) -> Result<Vec<(String, Error)>> {
     let mut problems = Vec::new();
     let (mut commits, mut wrong) = (Vec::new(), BTreeSet::new());
     for file in files_of_log(location)? {
@@ -47,23 +47,34 @@ pub(in crate::store) fn audit(location: &Location) -> Result<Vec<(String, String
         }
         match found {
             Ok(true) => {}
-            Ok(false) => problems.push((name, "the checkpoint does not say what its commits say".into())),
-            Err(e) => problems.push((name, e.to_string())),
+            Ok(false) => {
+                problems.push((name, Error::database("the checkpoint does not say what its commits say")));
+            }
+            Err(e) => problems.push((name, e)),
         }
     }
     if let Some(text) = location.place(layout::TIP).content()?
         && noted(&text).is_none()
     {
-        problems
-            .push((layout::TIP.to_owned(), "the number in it is damaged; the next commit writes it".into()));
+        let what = "the number in it is damaged; the next commit writes it";
+        problems.push((layout::TIP.to_owned(), Error::database(what)));
     }
     Ok(problems)
 }
 
 /// Whether a checkpoint is what was written.
-pub(in crate::store) fn is_sound(file: LogFile, place: &Place) -> bool {
-    let is_whole = |checkpoint: Checkpoint| checkpoint.is_of(file) && checkpoint.recordings().is_ok();
-    Checkpoint::open(place).is_ok_and(|found| found.is_some_and(is_whole))
+///
+/// # Errors
+/// The disk or the store: what cannot be read now is not damaged.
+pub(in crate::store) fn is_sound(file: LogFile, place: &Place) -> Result<bool> {
+    let is_whole = |found: Option<Checkpoint>| match found {
+        Some(checkpoint) if checkpoint.is_of(file) => checkpoint.recordings().map(|_| true),
+        _ => Ok(false),
+    };
+    match Checkpoint::open(place).and_then(is_whole) {
+        Err(e) if e.kind() != ErrorKind::Io => Ok(false),
+        sound => sound,
+    }
 }
 
 /// The checkpoints that one of a level folds before its last eight commits, newest first: seven of each lower

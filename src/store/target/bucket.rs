@@ -6,8 +6,9 @@
 //! 3. The object of the commit is made with the next number, if there is none of that number: **this is the
 //!    commit.** If there is one, it is this one, whose answer was lost, or another writer was faster: then on
 //!    to step 2.
-//! 4. The bucket is asked whether the log goes on from there. If there are later commits and none between, a
-//!    vacuum has deleted the commit that had the number before, and the new one is taken back.
+//! 4. The bucket is asked for later commits. A vacuum deletes only commits behind which there are many: if
+//!    there are so many, it may have deleted another one of this number, and the newest state must name the
+//!    files.
 //! 5. The number is noted, and a checkpoint may be due.
 //!
 //! As long as it is not known whether the commit of a number was made, no other number is tried: a request
@@ -15,6 +16,7 @@
 //! commit names, which a vacuum deletes. A number that was not noted, and a checkpoint that was not made,
 //! cost readers some requests.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::sleep;
@@ -32,7 +34,9 @@ use super::super::layout::{self, LOG, LogFile, TIP};
 use super::super::location::Location;
 use super::super::lock::Lock;
 use super::super::log::{Commit, Head, Snapshot, due_levels, folded_log, note, noted, tip};
+use super::super::recording::Recording;
 use super::super::staging::Staging;
+use super::super::vacuum::may_be_deleted;
 use super::{check_conflict, check_time_scale, tip_without_conflict};
 use crate::error::{Error, ErrorKind, Result};
 use crate::time::TimeScale;
@@ -138,7 +142,7 @@ impl BucketTarget {
             let json: Bytes = commit.to_json().map_err(Outcome::NotMade)?.into();
             let number = commit.head.number;
             let Some(other) = self.make(&layout::commit(number), &json)? else {
-                return self.check_newest(number).map(|()| number);
+                return self.check_read(number, files).map(|()| number);
             };
             head = self.next(base, change, other).map_err(Outcome::NotMade)?;
             sleep(pause(losses));
@@ -171,47 +175,49 @@ impl BucketTarget {
                         Error::database(message).at(self.location.place(name).path()),
                     ));
                 }
-                Err(e) => {
-                    let message = "it is not known whether the commit was made: the bucket does not answer";
-                    let error = Error::new(ErrorKind::Io, message).because(e);
-                    return Err(Outcome::Unknown(error.hint(format!(
-                        "`btfdb info {}` tells it once the bucket answers again",
-                        self.location
-                    ))));
-                }
+                Err(e) => return Err(self.no_answer(e)),
             }
             sleep(PAUSE);
         }
     }
 
     /// Step 4: whatever time has passed since the log was read, a commit that nobody reads is none.
-    fn check_newest(&self, number: u64) -> Result<(), Outcome> {
-        let goes_on = || -> Result<bool> {
-            let later = self.bucket.list_behind(LOG, &layout::commit(number))?;
-            let files = later.iter().filter_map(|object| LogFile::of_path(&object.name));
-            let commits = files.filter(|file| file.level.is_none()).map(|file| file.number);
-            let Some(newest) = commits.max() else { return Ok(true) };
-            for between in number + 1..=newest {
-                if self.bucket.size(&layout::commit(between))?.is_none() {
-                    return Ok(false);
+    fn check_read(&self, number: u64, files: &[(PathBuf, String)]) -> Result<(), Outcome> {
+        let begun = Instant::now();
+        loop {
+            match self.is_read(number, files) {
+                Ok(true) => return Ok(()),
+                Ok(false) => {
+                    // It may be one that was replaced since: nothing is deleted.
+                    let message = "it is not known whether the commit was made: while it was in the making, many \
+                                   others were, and a vacuum may have deleted the one on which it rests";
+                    return Err(Outcome::Unknown(self.hint_to_look(Error::database(message))));
                 }
-            }
-            Ok(true)
-        };
-        match goes_on() {
-            Ok(true) => Ok(()),
-            Ok(false) => {
-                // Nobody finds it from the newest commit: if it stays, a vacuum deletes it.
-                let _ = self.bucket.delete(&[layout::commit(number)]);
-                let message = "the transaction was in the making for too long: a vacuum has deleted the part of \
-                               the log on which it rests";
-                Err(Outcome::NotMade(Error::database(message).hint("nothing was written; try again")))
-            }
-            Err(e) => {
-                let message = "it is not known whether the commit was made: the bucket does not answer";
-                Err(Outcome::Unknown(Error::new(ErrorKind::Io, message).because(e)))
+                Err(_) if begun.elapsed() < PATIENCE => sleep(PAUSE),
+                Err(e) => return Err(self.no_answer(e)),
             }
         }
+    }
+
+    /// True if the commit of that number, which was made, is certainly a part of the log.
+    fn is_read(&self, number: u64, files: &[(PathBuf, String)]) -> Result<bool> {
+        let later = self.bucket.list_behind(LOG, &layout::commit(number))?;
+        let later = later.iter().filter_map(|object| LogFile::of_path(&object.name));
+        let newest = later.filter(|file| file.level.is_none()).map(|file| file.number).max();
+        let Some(newest) = newest.filter(|newest| may_be_deleted(number, *newest)) else { return Ok(true) };
+        let made: HashSet<&str> = files.iter().map(|(_, to)| to.as_str()).collect();
+        let state = Snapshot::at(&self.location, newest)?;
+        let is_made = |recording: &Arc<Recording>| recording.paths().any(|path| made.contains(path));
+        Ok(state.recordings()?.iter().any(is_made))
+    }
+
+    fn no_answer(&self, cause: Error) -> Outcome {
+        let message = "it is not known whether the commit was made: the bucket does not answer";
+        Outcome::Unknown(self.hint_to_look(Error::new(ErrorKind::Io, message).because(cause)))
+    }
+
+    fn hint_to_look(&self, error: Error) -> Error {
+        error.hint(format!("`btfdb info {}` tells it once the bucket answers", self.location))
     }
 
     /// The head of the newest commit from `content` on.

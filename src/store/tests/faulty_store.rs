@@ -45,12 +45,28 @@ pub struct FaultyStore {
     late: Mutex<Vec<(Path, PutPayload, PutMode)>>,
     /// What is seen until a commit is made: the writer sleeps before.
     old: Mutex<Option<Arc<InMemory>>>,
+    /// What others do after a commit, before its writer hears that it was made.
+    meanwhile: Mutex<Option<Meanwhile>>,
+}
+
+struct Meanwhile(Box<dyn FnOnce() + Send>);
+
+impl fmt::Debug for Meanwhile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("what others do")
+    }
 }
 
 impl FaultyStore {
     pub fn over(inner: &Arc<InMemory>, fault: Fault) -> Arc<Self> {
         let (requests, late, old) = (AtomicUsize::new(0), Mutex::default(), Mutex::default());
-        Arc::new(Self { inner: Arc::clone(inner), fault, requests, late, old })
+        let meanwhile = Mutex::default();
+        Arc::new(Self { inner: Arc::clone(inner), fault, requests, late, old, meanwhile })
+    }
+
+    /// Runs `what` after a commit, before the answer.
+    pub fn after_commit(&self, what: impl FnOnce() + Send + 'static) {
+        *self.meanwhile.lock().unwrap() = Some(Meanwhile(Box::new(what)));
     }
 
     /// Until a commit is made, what is read is what was there before.
@@ -116,6 +132,12 @@ impl ObjectStore for FaultyStore {
             true => self.inner.put_opts(location, payload, PutOptions { mode, ..options }).await,
             false => Err(lost()),
         };
+        if location.as_ref().starts_with("log/0")
+            && let Some(Meanwhile(what)) = self.meanwhile.lock().unwrap().take()
+        {
+            // Not on a thread of the runtime: it waits for other requests.
+            std::thread::spawn(what).join().unwrap();
+        }
         if is_answered { done } else { Err(lost()) }
     }
 

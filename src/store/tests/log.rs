@@ -197,7 +197,7 @@ fn a_checkpoint_that_says_something_else_is_found() {
         tx.set_recording(&format!("r{}", n % 5), Some(n), None).unwrap();
         tx.commit().unwrap();
     }
-    assert_eq!(audit(&(&path).into()).unwrap(), []);
+    assert!(audit(&(&path).into()).unwrap().is_empty());
     for file in [(64, 2), (24, 1)].map(|(number, level)| layout::checkpoint(number, level)) {
         let place = path.join(&file);
         let good = fs::read(&place).unwrap();

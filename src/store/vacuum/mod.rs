@@ -21,6 +21,11 @@ pub(super) use folder::waiting;
 /// This many of the last commits stay in the log as they are: writers that began before look at them.
 const COMMITS_KEPT: u64 = 64;
 
+/// True if a vacuum, when the newest commit is `tip`, may delete the one of that number from the log.
+pub(super) fn may_be_deleted(number: u64, tip: u64) -> bool {
+    number.saturating_add(COMMITS_KEPT) <= tip
+}
+
 /// What was deleted, and what stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct VacuumReport {
@@ -79,9 +84,8 @@ impl Superseded {
     /// is before all times.
     fn before(&self, time: Option<SystemTime>) -> impl Iterator<Item = LogFile> {
         let all = self.made.iter().map(|(file, made)| (*file, *made));
-        let unneeded = all.filter(move |(file, _)| {
-            file.number.saturating_add(COMMITS_KEPT) <= self.tip && !self.needed.contains(file)
-        });
+        let unneeded =
+            all.filter(|(file, _)| may_be_deleted(file.number, self.tip) && !self.needed.contains(file));
         let replaced = unneeded.map(move |(file, made)| {
             let by = folded_in(file).find_map(|checkpoint| self.made.get(&checkpoint));
             (file, by.copied().unwrap_or(made).max(made))
