@@ -22,6 +22,24 @@ fn btf(session: &Session, selection: &Selection) -> Result<(String, BtfCounts)> 
     Ok((String::from_utf8(out).unwrap(), exported))
 }
 
+/// A recording of these files; `input` is what is ingested of them.
+pub(super) fn ingested(input: &str, files: &[(&str, &str)]) -> (tempfile::TempDir, Session) {
+    let dir = tempfile::TempDir::new().unwrap();
+    for (name, content) in files {
+        let file = dir.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, content).unwrap();
+    }
+    let input = dir.path().join(input);
+    let plans = crate::description::plan(&[input], &Default::default(), crate::formats::FORMATS).unwrap();
+    let control = std::sync::Arc::new(crate::ops::Control::default());
+    let options = crate::ops::IngestOptions::default();
+    let disk = std::sync::Arc::new(crate::store::RealDisk);
+    crate::ops::ingest::ingest(disk, dir.path().join("db"), &plans, &options, &control).unwrap();
+    let session = open(dir.path());
+    (dir, session)
+}
+
 fn body(text: &str) -> Vec<&str> {
     text.lines().filter(|l| !l.starts_with('#')).collect()
 }
