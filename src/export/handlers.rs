@@ -67,6 +67,7 @@ struct Instance {
     process: String,
     /// Its number in tables of instances.
     instance: i64,
+    /// It has no events behind that instant; `None`: it may have some up to the end of the recording.
     end: Option<i64>,
 }
 
@@ -100,7 +101,8 @@ impl Handlers {
             vec![("recording", Param::from(recording)), ("from", from.into()), ("to", to.into())];
         params.extend(values.iter().map(|(key, value)| (key.as_str(), Param::from(*value))));
         // The core is in the sources of starts only: an image of several cores has one process for all of
-        // them. Several instances may start at one instant.
+        // them. Several instances may start at one instant. One without an end lasts to the end, but to the
+        // next such one of its process on its core at most, so that few are open at any time.
         let sql = format!(
             "WITH start AS (
                 SELECT time, source, target, target_instance,
@@ -110,16 +112,18 @@ impl Handlers {
                     AND target IN ({names})
             ),
             own AS (
-                SELECT process, core, instance, start_at, terminate_at,
+                SELECT process, core, instance, start_at,
                     least(coalesce(activate_at, start_at), start_at) AS at,
+                    coalesce(terminate_at, lead(start_at) OVER (
+                        PARTITION BY process, core, terminate_at IS NULL ORDER BY start_at, instance)) AS until,
                     row_number() OVER (PARTITION BY process, core, start_at ORDER BY instance) AS n
                 FROM process_instance
                 WHERE recording = $recording AND type = 'I' AND start_at IS NOT NULL
                     AND process IN ({processes})
             )
-            SELECT at, target, target_instance, process, instance, terminate_at
+            SELECT at, target, target_instance, process, instance, until
             FROM own JOIN start ON core = source AND start_at = time AND own.n = start.n
-            WHERE ({pairs}) AND at < $to AND coalesce(terminate_at, at) >= $from AND target_instance IS NOT NULL
+            WHERE ({pairs}) AND at < $to AND (until IS NULL OR until >= $from) AND target_instance IS NOT NULL
             ORDER BY at, target, target_instance"
         );
         let mut rows = Cursor::new(session.sql(&sql, &params)?);
@@ -180,6 +184,29 @@ mod tests {
         assert_eq!(names(&session, "r").unwrap(), ["I"]);
         let asked = [(0, 0), (1, 1), (2, 1), (4, 2)];
         assert_eq!(found(&session, &Selection::default(), &asked), ["-", "Core_0.I 0", "Core_0.I 0", "-"]);
+    }
+
+    #[test]
+    fn an_instance_without_an_end_reaches_into_windows_behind_its_start() {
+        let (_dir, session) = shared_in(
+            "3,S,0,I,I,0,activate\n3,Core_0,0,I,I,0,start\n6,I,0,SIG,X,0,write,1\n10,S,0,T,A,0,activate\n",
+        );
+        let window = |from| Selection { from: Some(from), ..Selection::default() };
+        for from in [3, 4, 6] {
+            assert_eq!(found(&session, &window(from), &[(6, 0)]), ["Core_0.I 0"], "{from}");
+        }
+    }
+
+    /// A writer that leaves out all ends: what has to be kept does not grow with the recording.
+    #[test]
+    fn few_instances_without_an_end_are_kept() {
+        let starts: String = (0..100).map(|n| format!("{n},Core_0,0,I,I,{n},start\n")).collect();
+        let (_dir, session) = shared_in(&starts);
+        let mut handlers = Handlers::read(&session, "r", &Selection::default()).unwrap();
+        for n in 0..100 {
+            assert_eq!(handlers.process(n, "I", Some(n)).unwrap(), Some(("Core_0.I", n)));
+            assert!(handlers.open["I"].len() <= 2, "{n}");
+        }
     }
 
     /// Core_2 has an image of its own, and uses the name first. The other cores have one image together.
