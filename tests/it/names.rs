@@ -297,3 +297,15 @@ fn gaps_stay_where_they_are_in_every_unit() {
     let times: u64 = times.lines().nth(1).unwrap().parse().unwrap();
     assert!(run.stderr.contains(&format!("{} times were rounded", times + 4)), "{}", run.stderr);
 }
+
+/// Of the slice, no event is behind the gap.
+#[test]
+fn a_gap_at_the_end_of_a_slice_comes_back() {
+    let bench = Bench::new();
+    bench.ok(&["ingest", "t.db", root().join("tests/data/erika2/gap").to_str().unwrap(), "-q"]);
+    bench.ok(&["export", "t.db", "--to", "6us", "-o", "part.btf", "-q"]);
+    bench.ok(&["ingest", "part.db", "part.btf", "-q"]);
+    let sql = "SELECT core, begin_at, end_at FROM gap";
+    let gaps = bench.ok(&["query", "part.db", sql, "--format", "csv"]).stdout;
+    assert_eq!(gaps, "core,begin_at,end_at\nCore_0,5000,9000");
+}

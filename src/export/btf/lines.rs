@@ -247,6 +247,10 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Iterator for Lines<'_, I> {
             Some(rows) => rows.and_then(|(batch, row)| self.job(batch, row)),
             None => self.before(None).map(|complete| {
                 self.ended = complete;
+                if complete {
+                    let counting = self.counting();
+                    self.rounded += self.gaps.write_before(i64::MAX, counting, &mut self.lines);
+                }
                 let piece = Piece { lines: take(&mut self.lines), rows: 0..0, unit: self.unit };
                 Job { batch: None, pieces: vec![piece] }
             }),
