@@ -197,8 +197,6 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         let known = Keyword::split(text);
         if let Some((Keyword::TimeScale, value)) = known {
             self.file_unit = TimeScale::parse(&value.to_ascii_lowercase()).unwrap_or(self.file_unit);
-        }
-        if let Some((Keyword::TimeScale, _)) = known {
             if self.options.time_scale.is_some() || self.version.is_some() {
                 if !self.unit_written {
                     let line = self.unit_line();
