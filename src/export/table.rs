@@ -50,8 +50,8 @@ impl Exporter for TableFile {
 ///
 /// A row belongs to the window of its first instant. Tables that describe a whole recording (`recording`,
 /// `source`, `diagnostic`) have no instant and are written whole. `filter` is empty, or `AND` and a condition
-/// over the columns. Returns the number of rows, and the parts
-/// of the selection that the table has no column for: "the window", "the entities", "the types".
+/// over the columns. Returns the number of rows, and the parts of the selection that the table has no column
+/// for: "the window", "the entities", "the types".
 pub(super) fn export_table(
     session: &Session,
     name: &str,

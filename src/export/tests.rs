@@ -8,7 +8,7 @@ use proptest::test_runner::TestRunner;
 
 use super::btf::{BtfCounts, BtfOptions, export_btf};
 use super::table::export_table;
-use crate::engine::tests::fixture::{EVENTS, accesses, begin, empty, engine, events, open, put};
+use crate::engine::tests::fixture::{EVENTS, accesses, begin, empty, engine, events, gap, open, put};
 use crate::engine::{Session, SessionOptions};
 use crate::error::{ErrorKind, Result};
 use crate::render::Format;
@@ -20,6 +20,24 @@ fn btf(session: &Session, selection: &Selection) -> Result<(String, BtfCounts)> 
     let mut out = Vec::new();
     let (_, exported) = export_btf(session, selection, &BtfOptions::default(), &mut out)?;
     Ok((String::from_utf8(out).unwrap(), exported))
+}
+
+/// A recording of these files; `input` is what is ingested of them.
+pub(super) fn ingested(input: &str, files: &[(&str, &str)]) -> (tempfile::TempDir, Session) {
+    let dir = tempfile::TempDir::new().unwrap();
+    for (name, content) in files {
+        let file = dir.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, content).unwrap();
+    }
+    let input = dir.path().join(input);
+    let plans = crate::description::plan(&[input], &Default::default(), crate::formats::FORMATS).unwrap();
+    let control = std::sync::Arc::new(crate::ops::Control::default());
+    let options = crate::ops::IngestOptions::default();
+    let disk = std::sync::Arc::new(crate::store::RealDisk);
+    crate::ops::ingest::ingest(disk, dir.path().join("db"), &plans, &options, &control).unwrap();
+    let session = open(dir.path());
+    (dir, session)
 }
 
 fn body(text: &str) -> Vec<&str> {
@@ -193,6 +211,31 @@ fn slices_of_btf_concatenate_to_the_whole() {
         Ok(())
     });
     result.unwrap();
+}
+
+/// The last events before them are at 50 and 150.
+#[test]
+fn gaps_behind_the_last_event_are_in_the_file() {
+    let (dir, _) = engine(&["r"]);
+    let mut tx = begin(&dir.path().join("db"));
+    for (from, to) in [(60, 90), (200, 320)] {
+        put(&mut tx, tables::GAP, "r", None, &gap(Some("Core_1"), from, to));
+    }
+    tx.commit().unwrap();
+    let session = open(dir.path());
+    let gaps = |from, to| -> Vec<String> {
+        let text = btf(&session, &Selection { from, to, ..Selection::default() }).unwrap().0;
+        text.lines().filter(|line| line.starts_with("# gap of ")).map(str::to_owned).collect()
+    };
+    let line = |from, to| format!("# gap of Core_1: fifo_overflow, from {from} to {to} ns");
+    assert_eq!(gaps(None, None), [line(60, 90), line(200, 320)]);
+    // Of slices, each gap is in that in which it begins, although no event of the first one follows it.
+    assert_eq!(gaps(None, Some(80)), [line(60, 90)]);
+    assert_eq!(gaps(Some(80), None), [line(200, 320)]);
+    // Events of one kind only: the first one is at 20, the last one at 30.
+    let isr = Selection { types: vec!["I".into()], ..Selection::default() };
+    let text = btf(&session, &isr).unwrap().0;
+    assert!(text.ends_with(&format!("\n{}\n{}\n", line(60, 90), line(200, 320))), "{text}");
 }
 
 /// Two sorts at a time occasionally took the memory that the other had reserved.

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::time::{TimeWindows, covered, united};
+use crate::time::{TimeWindows, available, united};
 
 /// The requested time.
 #[derive(Debug, Clone)]
@@ -55,18 +55,10 @@ impl Span {
         (begin < end).then_some((begin, end))
     }
 
-    /// The ticks of a part of a recording that are seen of the core: at least those in which something was
-    /// seen there, as a core can be seen first within a gap of all cores.
-    pub fn available(
-        &self,
-        recording: &str,
-        core: Option<&str>,
-        (begin, end): (i64, i64),
-        seen: i128,
-    ) -> i128 {
-        let length = (i128::from(end) - i128::from(begin)).max(0);
-        let hidden = self.unseen.get(recording).map_or(0, |unseen| covered(unseen.of(core), (begin, end)));
-        length - hidden.min((length - seen).max(0))
+    /// The ticks of a part of a recording that are seen of the core, see [`available`].
+    pub fn available(&self, recording: &str, core: Option<&str>, part: (i64, i64), seen: i128) -> i128 {
+        let gaps = self.unseen.get(recording).map(|unseen| unseen.of(core)).unwrap_or_default();
+        available(gaps, part, seen)
     }
 }
 

@@ -45,7 +45,8 @@ impl PictureFormat {
 }
 
 /// A window of a recording, or of several under each other, for a format, `width` pixels wide if that
-/// matters. Sets `columns` and `exact_up_to` of the request. A page explains the responses of its instances.
+/// matters. Sets `columns`, `exact_up_to` and `for_page` of the request. A page explains the responses of its
+/// instances.
 ///
 /// # Errors
 /// Those of [`plot`] and [`plot_several`]; those of a query.
@@ -56,16 +57,14 @@ pub fn timeline(
     format: PictureFormat,
     width: u32,
 ) -> Result<Picture> {
-    let (columns, exact_up_to) = match format {
-        PictureFormat::Html => (PAGE_COLUMNS, PAGE_EVENTS),
-        PictureFormat::Svg | PictureFormat::Png | PictureFormat::Pdf => (width, 0),
-    };
-    let request = Request { columns, exact_up_to, ..request };
+    let for_page = format == PictureFormat::Html;
+    let (columns, exact_up_to) = if for_page { (PAGE_COLUMNS, PAGE_EVENTS) } else { (width, 0) };
+    let request = Request { columns, exact_up_to, for_page, ..request };
     let mut picture = match recordings {
         [] | [_] => plot(session, &request)?,
         several => plot_several(session, &request, several, align)?,
     };
-    if format == PictureFormat::Html {
+    if for_page {
         let recordings = match recordings {
             [] => vec![request.selection.recording(session)?],
             several => several.to_vec(),

@@ -102,7 +102,9 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     let of_all = named.is_none() && entities.is_empty();
     rows.extend(grasp_marks.others.filter(|_| of_all).map(grasp::messages));
     cap(&mut rows, &mut notes);
-    cut::mark(context, &mut rows, &names)?;
+    if request.for_page {
+        cut::mark(context, &mut rows, &names)?;
+    }
 
     let (links, more) = links::preemptions(&rows, &idle, &names);
     if more {

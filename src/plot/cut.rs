@@ -24,6 +24,7 @@ pub(super) struct Open {
     gap_at: Option<i64>,
 }
 
+/// A later instance anywhere in the recording shows that an end was left out, so all of them are looked at.
 const OPEN: &str = "
     SELECT process, type, instance, activate_at, terminate_at, gap_at
     FROM (
@@ -33,7 +34,7 @@ const OPEN: &str = "
                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS next_start_at
         FROM process_instance
         WHERE recording = $recording) AS every
-    WHERE NOT complete AND activate_at IS NOT NULL
+    WHERE NOT complete AND activate_at < $to
         AND (terminate_at IS NOT NULL OR next_start_at IS NULL OR coalesce(next_start_at > gap_at, false))
     ORDER BY process, type, activate_at, instance";
 
@@ -45,7 +46,7 @@ impl Open {
     }
 }
 
-/// Those of the recording.
+/// Those that are activated before the end of the window.
 pub(super) fn open(context: &Context<'_>) -> Result<Vec<Open>> {
     let mut open = Vec::new();
     each_row(context, OPEN, |([process, kind], numbers): &([Texts; 2], [Integers; 4]), row| {
@@ -58,44 +59,52 @@ pub(super) fn open(context: &Context<'_>) -> Result<Vec<Open>> {
     Ok(open)
 }
 
+/// A state before the start may be known, of an instance whose activation is not.
 const OF_PROCESSES: &str = "
     SELECT type, process, process AS name, instance FROM process_instance
-    WHERE recording = $recording AND NOT complete ORDER BY type, process, instance";
+    WHERE recording = $recording AND NOT complete
+        AND (activate_at IS NULL OR activate_at < $to) AND (terminate_at IS NULL OR terminate_at >= $from)";
 const OF_RUNNABLES: &str = "
     SELECT 'R' AS type, coalesce(process, '') AS process, runnable AS name, instance FROM runnable_instance
-    WHERE recording = $recording AND NOT complete ORDER BY process, runnable, instance";
+    WHERE recording = $recording AND NOT complete
+        AND (start_at IS NULL OR start_at < $to) AND (terminate_at IS NULL OR terminate_at >= $from)";
 
-/// Says of each row which of the instances in it are cut off.
+/// The instances of a row: names of runnables, and numbers.
+type Instances = BTreeSet<(Option<Name>, i64)>;
+
+/// Says of each row which of the instances in it are cut off. Of what is read, no more is kept.
 pub(super) fn mark(context: &Context<'_>, rows: &mut [Row], names: &Interner) -> Result<()> {
+    let has_instances = |row: &Row| matches!(row.kind, RowKind::Task | RowKind::Isr | RowKind::Runnable);
+    // Where each row is, and what it shows.
+    let mut shown: BTreeMap<String, (usize, Instances)> = BTreeMap::new();
+    for (place, row) in rows.iter().enumerate().filter(|(_, row)| has_instances(row)) {
+        let is_named = row.kind == RowKind::Runnable;
+        let instances =
+            row.runs.iter().filter_map(|run| Some((run.name.filter(|_| is_named), run.instance?)));
+        shown.insert(row.id.clone(), (place, instances.collect()));
+    }
     for (table, sql) in [(tables::PROCESS_INSTANCE, OF_PROCESSES), (tables::RUNNABLE_INSTANCE, OF_RUNNABLES)]
     {
         if !context.session.database().has(table, context.recording.as_str())? {
             continue;
         }
-        let mut found: BTreeMap<String, Vec<(Option<Name>, i64)>> = BTreeMap::new();
-        each_row(context, sql, |([kind, process, name], instance): &([Texts; 3], Integers), row| {
-            let Some(instance) = instance.get(row) else { return };
-            let kind = match EntityType::parse_tolerant(kind.value(row)) {
+        each_row(context, sql, |([kind, process, name], instance): &([Texts; 3], Integers), at| {
+            let Some(instance) = instance.get(at) else { return };
+            let kind = match EntityType::parse_tolerant(kind.value(at)) {
                 Some(EntityType::Runnable) => RowKind::Runnable,
                 Some(EntityType::Isr) => RowKind::Isr,
                 _ => RowKind::Task,
             };
-            let name = if kind == RowKind::Runnable { names.find(name.value(row)) } else { None };
-            let id = format!("{}:{}", kind.as_str(), process.value(row));
-            found.entry(id).or_default().push((name, instance));
+            let id = format!("{}:{}", kind.as_str(), process.value(at));
+            let Some((place, instances)) = shown.get_mut(&id) else { return };
+            let name = if kind == RowKind::Runnable { names.find(name.value(at)) } else { None };
+            if instances.remove(&(name, instance))
+                && let Some(row) = rows.get_mut(*place)
+            {
+                row.cut.push((name, instance));
+            }
         })?;
-        for row in rows.iter_mut() {
-            let Some(cut) = found.remove(&row.id) else { continue };
-            let is_named = row.kind == RowKind::Runnable;
-            let shown: BTreeSet<(Option<Name>, i64)> = row
-                .runs
-                .iter()
-                .filter_map(|run| Some((run.name.filter(|_| is_named), run.instance?)))
-                .collect();
-            row.cut.extend(cut.into_iter().filter(|one| shown.contains(one)));
-            row.cut.sort_unstable();
-            row.cut.dedup();
-        }
     }
+    rows.iter_mut().for_each(|row| row.cut.sort_unstable());
     Ok(())
 }

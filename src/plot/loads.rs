@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use super::natural::natural;
 use crate::engine::{Param, Session};
 use crate::error::Result;
-use crate::metrics::{self, MetricFilter};
 use crate::picture::{Content, Measure, Panel, exact};
 use crate::schema::result::{self, Fractions, Integers, Texts};
-use crate::time::{covered, united};
+use crate::time::{available, united};
 
 /// The load of a core in a window.
 struct Step {
@@ -64,15 +63,16 @@ pub(super) fn loads(
         if begin >= end {
             continue;
         }
-        let mut loads = edge(session, recording, (begin, end))?;
-        loads.retain(|core, _| chosen(core));
-        // What occupies a core nowhere in the span has no line there.
+        let mut occupied = occupied(session, recording, (begin, end))?;
+        occupied.retain(|core, _| chosen(core));
+        // A core on which nothing runs there is not in it.
         for core in all.keys() {
-            loads.entry(core.clone()).or_insert(0.0);
+            occupied.entry(core.clone()).or_insert(0);
         }
-        for (core, load) in loads {
-            let seen = seen(session, recording, &core, (begin, end))?;
+        for (core, ticks) in occupied {
+            let seen = available(&gaps(session, recording, &core)?, (begin, end), ticks) as f64;
             if seen > 0.0 {
+                let load = 100.0 * ticks as f64 / seen;
                 all.entry(core).or_default().push(Step { begin, end, load, seen });
             }
         }
@@ -110,23 +110,27 @@ pub(super) fn loads(
     Ok(all.into_iter().map(panel).collect())
 }
 
-/// The loads of cores in a span that is no window of `core_load`.
-fn edge(session: &Session, recording: &str, (begin, end): (i64, i64)) -> Result<BTreeMap<String, f64>> {
-    let filter = MetricFilter {
-        recording: Some(recording.to_owned()),
-        from: Some(begin),
-        to: Some(end),
-        ..MetricFilter::default()
-    };
-    let summary = metrics::summaries(session, &["CPULoad".to_owned()], &filter)?;
-    let [entity, kind]: [Texts; 2] = [result::column(&summary, "entity")?, result::column(&summary, "type")?];
-    let load: Fractions = result::column(&summary, "avg")?;
-    let cores = (0..summary.num_rows()).filter(|row| kind.get(*row) == Some("C"));
-    Ok(cores.filter_map(|row| Some((entity.value(row).to_owned(), load.get(row)?))).collect())
+/// The ticks in which cores are occupied in a span that is no window of `core_load`, as that counts them.
+fn occupied(session: &Session, recording: &str, (begin, end): (i64, i64)) -> Result<BTreeMap<String, i128>> {
+    let sql = "SELECT core, sum(CASE WHEN idle THEN 0
+            ELSE greatest(least(end_at, $to) - greatest(begin_at, $from), 0) END) AS occupied
+        FROM process_state
+        WHERE recording = $recording AND state IN ('running', 'polling') AND core IS NOT NULL
+            AND begin_at < $to AND end_at > $from
+        GROUP BY core";
+    let params = [("recording", Param::from(recording)), ("from", begin.into()), ("to", end.into())];
+    let mut all = BTreeMap::new();
+    for batch in session.sql(sql, &params)? {
+        let batch = batch?;
+        let (cores, ticks): (Texts, Integers) = result::columns(&batch)?;
+        let rows = 0..batch.num_rows();
+        all.extend(rows.map(|row| (cores.value(row).to_owned(), i128::from(ticks.value(row)))));
+    }
+    Ok(all)
 }
 
-/// The ticks of a span that no gap of a core hides.
-fn seen(session: &Session, recording: &str, core: &str, (begin, end): (i64, i64)) -> Result<f64> {
+/// The gaps of a core, those of all cores included; what overlaps or adjoins is one.
+fn gaps(session: &Session, recording: &str, core: &str) -> Result<Vec<(i64, i64)>> {
     let sql =
         "SELECT begin_at, end_at FROM gap WHERE recording = $recording AND (core IS NULL OR core = $core)";
     let mut gaps = Vec::new();
@@ -136,7 +140,7 @@ fn seen(session: &Session, recording: &str, core: &str, (begin, end): (i64, i64)
         gaps.extend((0..batch.num_rows()).map(|row| (begins.value(row), ends.value(row))));
     }
     united(&mut gaps);
-    Ok((i128::from(end) - i128::from(begin) - covered(&gaps, (begin, end))) as f64)
+    Ok(gaps)
 }
 
 /// The greatest 1, 2 or 5 times a power of ten that is not greater than `length`.

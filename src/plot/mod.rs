@@ -62,6 +62,8 @@ pub struct Request {
     pub columns: u32,
     /// Windows with at most this many system events are drawn exactly, not reduced to columns.
     pub exact_up_to: u64,
+    /// The picture is for a page, which says of instances that they are cut off.
+    pub for_page: bool,
     /// Deadlines of tasks and ISRs: how long after its activation an instance has to end, in ticks.
     pub deadlines: Vec<(String, i64)>,
     /// Text above the picture; default: the name of the recording.

@@ -106,7 +106,7 @@ fn who_may_have_ended_in_a_gap_has_missed_no_deadline() {
             fixture::put(&mut tx, tables::GAP, "r", None, &fixture::gap(*core, *begin, *end));
         }
         tx.commit().unwrap();
-        let request = Request { deadlines: vec![("T_1".into(), 12)], ..request() };
+        let request = Request { deadlines: vec![("T_1".into(), 12)], for_page: true, ..request() };
         let picture = plot(&fixture::open(dir.path()), &request).unwrap();
         let task = row(&picture, "task:T_1");
         assert_eq!(task.cut, [(None, 3)], "a page says which instance is not known as a whole");
@@ -117,6 +117,37 @@ fn who_may_have_ended_in_a_gap_has_missed_no_deadline() {
     assert!(late(&[(Some("Core_2"), 305, 320)]) && late(&[(Some("Core_1"), 313, 320)]));
     assert!(!late(&[(Some("Core_1"), 311, 320)]) && !late(&[(None, 312, 320)]));
     assert!(!late(&[(Some("Core_1"), 290, 301)]), "whether it was activated then is all that is known");
+}
+
+#[test]
+fn pages_say_which_instances_of_the_window_are_cut_off() {
+    let (dir, _) = fixture::engine(&["r"]);
+    let mut tx = fixture::begin(&dir.path().join("db"));
+    let mut rows = ProcessStateRows::new();
+    rows.push(ProcessStateRow {
+        process: "T_1".into(),
+        r#type: "T".into(),
+        instance: 3,
+        core: Some("Core_1".into()),
+        state: "active".into(),
+        begin_at: 300,
+        end_at: 310,
+        idle: false,
+    });
+    fixture::put(&mut tx, tables::PROCESS_STATE, "r", None, &rows.take_batch().unwrap());
+    tx.commit().unwrap();
+    let session = fixture::open(dir.path());
+    let cut = |for_page, from, to| -> Vec<String> {
+        let mut request = Request { for_page, ..request() };
+        (request.selection.from, request.selection.to) = (Some(from), Some(to));
+        let picture = plot(&session, &request).unwrap();
+        let of = |row: &Row| row.cut.iter().map(|cut| format!("{} {}", row.id, cut.1)).collect::<Vec<_>>();
+        picture.rows.iter().flat_map(of).collect()
+    };
+    assert_eq!(cut(true, 200, 321), ["task:T_1 3", "runnable:T_1 1"]);
+    assert_eq!(cut(true, 290, 305), ["task:T_1 3"], "it starts behind the window");
+    assert_eq!(cut(true, 0, 300), Vec::<String>::new());
+    assert_eq!(cut(false, 200, 321), Vec::<String>::new(), "a drawing does not show it, and nothing is read");
 }
 
 #[test]
@@ -433,12 +464,18 @@ fn a_window_outside_of_all_recordings_is_an_error() {
     }
 }
 
-/// Windows of 100: of the first, a gap hides 50; of the second, all; of the edge behind them, half.
+/// Windows of 100: of the first, a gap hides 50; of the second, all; of the edge behind them, half or all.
 #[test]
 fn loads_are_drawn_where_something_is_seen() {
+    for last in [310, 320] {
+        loads_with_gap_to(last);
+    }
+}
+
+fn loads_with_gap_to(last: i64) {
     let (dir, _) = fixture::engine(&["r"]);
     let mut tx = fixture::begin(&dir.path().join("db"));
-    for (from, to) in [(50, 110), (110, 200), (300, 310)] {
+    for (from, to) in [(50, 110), (110, 200), (300, last)] {
         fixture::put(&mut tx, tables::GAP, "r", None, &fixture::gap(Some("Core_1"), from, to));
     }
     tx.commit().unwrap();
@@ -451,10 +488,10 @@ fn loads_are_drawn_where_something_is_seen() {
     };
     let made = chart(&fixture::open(dir.path()), &request, &mut BTreeSet::new()).unwrap();
     let crate::picture::Content::Steps { steps, .. } = &made.panels[0].content else { panic!("no steps") };
-    // In the second window, 20 ticks were seen in spite of the gap.
+    // In the second window, 20 ticks were seen in spite of the gap, and 10 in the edge.
     assert_eq!(steps, &[(0, 100, 80.0), (100, 200, 100.0), (200, 300, 10.0), (300, 320, 100.0)]);
     let summary = &made.panels[0].summary;
-    assert!(summary.contains("mean 44.4 %, peak 100 % at 100 ns"), "{summary}");
+    assert!(summary.contains("mean 44.4 %, peak 100 % at 100 ns"), "{last}: {summary}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod windows;
 #[cfg(feature = "engine")]
 pub use windows::TimeWindows;
 #[cfg(feature = "engine")]
-pub(crate) use windows::{covered, united};
+pub(crate) use windows::{available, united};
 
 use std::fmt;
 

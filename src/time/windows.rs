@@ -86,8 +86,15 @@ pub(crate) fn united(spans: &mut Vec<(i64, i64)>) {
     });
 }
 
+/// The ticks of a part that are seen, where [united] gaps hide some: at least those in which something was
+/// seen, as a core can be seen first within a gap of all cores.
+pub(crate) fn available(gaps: &[(i64, i64)], (begin, end): (i64, i64), seen: i128) -> i128 {
+    let length = (i128::from(end) - i128::from(begin)).max(0);
+    length - covered(gaps, (begin, end)).min((length - seen).max(0))
+}
+
 /// How many ticks of `[begin, end)` lie in [united] spans.
-pub(crate) fn covered(united: &[(i64, i64)], (begin, end): (i64, i64)) -> i128 {
+fn covered(united: &[(i64, i64)], (begin, end): (i64, i64)) -> i128 {
     let first = united.partition_point(|span| span.1 <= begin);
     let within = united.iter().skip(first).take_while(|span| span.0 < end);
     within.map(|span| (i128::from(span.1.min(end)) - i128::from(span.0.max(begin))).max(0)).sum()

@@ -183,6 +183,49 @@ fn isrs_of_one_name_are_a_process_on_each_core() {
     }
 }
 
+/// Only their use shows that two images have a handler of one name: in tables, the first one has the name as
+/// it is. BTF says that each core has its own: a file read back has the same instances, with their cores in
+/// their names.
+#[test]
+fn the_first_handler_of_a_name_comes_back_with_its_core() {
+    let bench = Bench::new();
+    bench.write(
+        "r/recording.toml",
+        "name = \"r\"\nos = \"osek\"\ncategory1_isrs = [\"Tick\"]\n\
+         [[core]]\nname = \"Core_0\"\nfunctions = \"f0.csv\"\norti = \"os.orti\"\n\
+         [[core]]\nname = \"Core_1\"\nfunctions = \"f1.csv\"\n",
+    );
+    bench.write(
+        "r/os.orti",
+        "VERSION { KOIL = \"2.1\"; OSSEMANTICS = \"ORTI\", \"2.1\"; };\n\
+         IMPLEMENTATION One { OS { TOTRACE ENUM \"unsigned char\" [ \"StartOS\" = 50 ] SERVICETRACE, \"Service\"; }, \
+         \"OS\"; };\nOS One { SERVICETRACE = \"svc\"; };\n",
+    );
+    bench.write(
+        "r/f0.csv",
+        "+2000; Tick; ientry\n+2100; Tick; iexit\n+4000; Tick; ientry\n+4100; Tick; iexit\n",
+    );
+    bench.write("r/f1.csv", "+3000; Tick; ientry\n+3200; Tick; iexit\n");
+    bench.ok(&["ingest", "a.db", "r", "-q"]);
+    bench.ok(&["export", "a.db", "-o", "a.btf", "-q"]);
+    let text = std::fs::read_to_string(bench.path().join("a.btf")).unwrap();
+    assert!(text.contains("\n# on each core another handler: Tick\n"), "{text}");
+    bench.ok(&["ingest", "b.db", "a.btf", "-q"]);
+    let instances = |db: &str, process: &str| {
+        let sql = format!(
+            "SELECT {process} AS process, core, instance, activate_at, start_at, terminate_at, complete, running \
+             FROM process_instance ORDER BY start_at"
+        );
+        bench.ok(&["query", db, &sql, "--format", "csv"]).stdout
+    };
+    let first = instances("a.db", "process");
+    assert!(
+        first.contains("\nTick,Core_0,1,4000,") && first.contains("\nCore_1.Tick,Core_1,0,3000,"),
+        "{first}"
+    );
+    assert_eq!(instances("a.db", "core || '.Tick'"), instances("b.db", "process"));
+}
+
 /// What a recording knows of gaps and of handlers that share a name goes with its BTF file, in comments.
 #[test]
 fn gaps_and_handlers_come_back_with_a_file() {
@@ -253,4 +296,16 @@ fn gaps_stay_where_they_are_in_every_unit() {
     let times = bench.ok(&["query", "t.db", times, "--format", "csv"]).stdout;
     let times: u64 = times.lines().nth(1).unwrap().parse().unwrap();
     assert!(run.stderr.contains(&format!("{} times were rounded", times + 4)), "{}", run.stderr);
+}
+
+/// Of the slice, no event is behind the gap.
+#[test]
+fn a_gap_at_the_end_of_a_slice_comes_back() {
+    let bench = Bench::new();
+    bench.ok(&["ingest", "t.db", root().join("tests/data/erika2/gap").to_str().unwrap(), "-q"]);
+    bench.ok(&["export", "t.db", "--to", "6us", "-o", "part.btf", "-q"]);
+    bench.ok(&["ingest", "part.db", "part.btf", "-q"]);
+    let sql = "SELECT core, begin_at, end_at FROM gap";
+    let gaps = bench.ok(&["query", "part.db", sql, "--format", "csv"]).stdout;
+    assert_eq!(gaps, "core,begin_at,end_at\nCore_0,5000,9000");
 }

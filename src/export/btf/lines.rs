@@ -197,8 +197,6 @@ impl<'a, I: Iterator<Item = Result<RecordBatch>>> Lines<'a, I> {
         let known = Keyword::split(text);
         if let Some((Keyword::TimeScale, value)) = known {
             self.file_unit = TimeScale::parse(&value.to_ascii_lowercase()).unwrap_or(self.file_unit);
-        }
-        if let Some((Keyword::TimeScale, _)) = known {
             if self.options.time_scale.is_some() || self.version.is_some() {
                 if !self.unit_written {
                     let line = self.unit_line();
@@ -247,6 +245,10 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Iterator for Lines<'_, I> {
             Some(rows) => rows.and_then(|(batch, row)| self.job(batch, row)),
             None => self.before(None).map(|complete| {
                 self.ended = complete;
+                if complete {
+                    let counting = self.counting();
+                    self.rounded += self.gaps.write_before(i64::MAX, counting, &mut self.lines);
+                }
                 let piece = Piece { lines: take(&mut self.lines), rows: 0..0, unit: self.unit };
                 Job { batch: None, pieces: vec![piece] }
             }),

@@ -18,6 +18,7 @@
 //!   are suspended innermost first, and resume after their process, outermost first.
 
 use super::events::Events as Columns;
+use super::gaps::Gaps;
 use super::known::{Access, Known, OsEvent, Process, Semaphore, Statement, Who};
 use crate::btf::NameId;
 use crate::btf::spec::{Action, EntityType, State, Version};
@@ -26,14 +27,10 @@ use crate::error::Result;
 use crate::export::exporter::misfit;
 use crate::schema::columns::btf_event;
 use crate::schema::result::{self, Integers};
-use crate::schema::{BtfEventRow, BtfEventRows, tables, view};
+use crate::schema::{BtfEventRow, BtfEventRows, tables};
 use crate::selection::Selection;
 use arrow::array::RecordBatch;
 use std::collections::{BTreeMap, BTreeSet};
-
-view! {
-    struct Gaps of gap { core, begin_at }
-}
 
 type Events = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
@@ -58,14 +55,7 @@ impl StateAtBegin {
             Selection { recording: Some(recording.to_owned()), to: Some(from), ..Selection::default() };
         let condition = before.condition(tables::BTF_EVENT, recording);
         let (sql, params) = (condition.sql(), condition.params());
-        let mut gaps: Vec<(i64, Option<String>)> = Vec::new();
-        for batch in session.scanner().rows(tables::GAP, recording, Gaps::COLUMNS)? {
-            let rows = Gaps::of(&batch)?;
-            let gap = |row| (rows.begin_at.value(row), rows.core.get(row).map(str::to_owned));
-            gaps.extend((0..rows.len()).map(gap).filter(|(begin, _)| *begin < from));
-        }
-        gaps.sort();
-        let mut gaps = gaps.into_iter().peekable();
+        let mut gaps = Gaps::read(session, recording)?.within(None, Some(from));
         let mut known = Known::default();
         for batch in engine::events(session, recording, (&sql, &params), false, EventOrder::Time)? {
             let batch = batch?;
@@ -73,13 +63,11 @@ impl StateAtBegin {
             for row in 0..batch.num_rows() {
                 let record = events.record(row);
                 // As in the mapping: a gap comes before the first event that is later than its begin.
-                while let Some((_, core)) = gaps.next_if(|(begin, _)| *begin < record.time) {
-                    known.gap(core.as_deref());
-                }
+                gaps.before(record.time, |core, _| known.gap(core));
                 known.event(&record);
             }
         }
-        gaps.for_each(|(_, core)| known.gap(core.as_deref()));
+        gaps.before(i64::MAX, |core, _| known.gap(core));
         let mut state = Self { known, ..Self::default() };
         state.say(version);
         state.select(selection);

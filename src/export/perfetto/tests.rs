@@ -1,8 +1,9 @@
 //! Traces of the database with known content, read back packet by packet.
 
 use super::*;
-use crate::engine::tests::fixture::{engine, open};
+use crate::engine::tests::fixture::engine;
 use crate::export::cursor::Cursor;
+use crate::export::tests::ingested;
 use crate::require::Requirements;
 use crate::varint::tests::take;
 use std::collections::{BTreeMap, HashMap};
@@ -277,22 +278,9 @@ fn windows_cut_what_reaches_into_them() {
 
 /// One of the recordings of the tests.
 fn recorded(file: &str) -> (tempfile::TempDir, Session) {
-    let text = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/btf").join(file));
-    read(file, &text.unwrap())
-}
-
-/// A recording with this content.
-fn read(name: &str, text: &[u8]) -> (tempfile::TempDir, Session) {
-    let dir = tempfile::TempDir::new().unwrap();
-    let file = dir.path().join(name);
-    std::fs::write(&file, text).unwrap();
-    let plans = crate::description::plan(&[file], &Default::default(), crate::formats::FORMATS).unwrap();
-    let control = std::sync::Arc::new(crate::ops::Control::default());
-    let options = crate::ops::IngestOptions::default();
-    let disk = std::sync::Arc::new(crate::store::RealDisk);
-    crate::ops::ingest::ingest(disk, dir.path().join("db"), &plans, &options, &control).unwrap();
-    let session = open(dir.path());
-    (dir, session)
+    let text =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/btf").join(file));
+    ingested(file, &[(file, text.unwrap().as_str())])
 }
 
 /// The texts that `say` returns for slices, sorted.
@@ -400,7 +388,7 @@ fn shared_handlers_have_tracks_of_their_own() {
                 6,Core_0,0,I,I,0,terminate\n7,Core_1,0,I,I,1,terminate\n7,Core_0,0,T,A,0,start\n\
                 8,S,0,I,I,2,activate\n8,Core_1,0,I,I,2,start\n9,Core_1,0,I,I,2,terminate\n\
                 9,Core_0,0,T,A,0,terminate\n";
-    let (_dir, session) = read("shared.btf", text.as_bytes());
+    let (_dir, session) = ingested("shared.btf", &[("shared.btf", text)]);
     let (trace, _) = exported(&session, &Selection::default());
     assert!(!trace.slices.iter().any(|s| s.track == "I" || s.name == "activate I"), "{trace:?}");
     let running: Vec<_> = trace.on("Core_1.I/state").into_iter().filter(|s| s.0 == "running").collect();
