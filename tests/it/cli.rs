@@ -249,6 +249,27 @@ fn the_demo_runs_twice() {
     }
 }
 
+/// A version of btfdb that came before it wrote the slice.
+#[test]
+fn the_demo_runs_again_after_an_update() {
+    let bench = Bench::new();
+    bench.ok(&["demo", "--dir", "."]);
+    let new = std::fs::read_to_string(bench.path().join("slice.btf")).unwrap();
+    let creator = new.lines().find(|line| line.starts_with("#creator ")).unwrap();
+    let old = new.replace(creator, "#creator btfdb 0.0.9");
+    let slice = bench.write("slice.btf", &old);
+    bench.ok(&["demo", "--dir", "."]);
+    assert_eq!(std::fs::read_to_string(&slice).unwrap(), new);
+    bench.write("slice.btf", &old);
+    std::fs::remove_dir_all(bench.path().join("demo.db")).unwrap();
+    bench.ok(&["demo", "--dir", "."]);
+    assert_eq!(std::fs::read_to_string(&slice).unwrap(), new);
+    bench.write("slice.btf", "mine\n");
+    let run = bench.run(&["demo", "--dir", "."]);
+    assert!(run.stderr.contains("'./slice.btf' is not what the demo writes"), "{}", run.all());
+    assert!(!run.stderr.contains("$ btfdb ingest"), "nothing was dropped: {}", run.all());
+}
+
 /// Files and recordings of the user that have the names of the demo's.
 #[test]
 fn the_demo_overwrites_nothing_of_the_user() {
