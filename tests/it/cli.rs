@@ -306,6 +306,10 @@ fn options_without_a_use_are_refused() {
         (&["check", "t.btf", "--recording", "typo"][..], "'typo'"),
         (&["check", "t.btf", "--where-label", "a=b"], "no recording has the label a=b"),
         (&["check", "engine.db", "--sql-path", "nowhere"], "--sql-path is for requirements"),
+        (&["check", "t.btf", "--no-files"], "--no-files is for requirements"),
+        (&["check", "t.btf", "--max-depth", "5"], "--max-depth is for requirements"),
+        (&["metrics", "engine.db", "--list", "--unit", "us"], "--unit is for samples, and --list reads none"),
+        (&["metrics", "--show", "RT", "--from", "1ms"], "--from is for samples, and --show reads none"),
         (&["metrics", "--list", "--format", "json"], "--list prints text, it has no other format"),
         (&["metrics", "--show", "RT", "--format", "csv"], "--show prints text, it has no other format"),
         (
