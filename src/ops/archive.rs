@@ -267,17 +267,18 @@ fn files_of(entries: &mut Archive<Stoppable<'_, Bytes>>, mut writer: Writer<'_>)
 }
 
 /// What each link stands for in the end, which is no link; `None` for links that stand for each other. A link
-/// can be before what it stands for, which can be a link.
+/// can be before what it stands for, which can be a link. Each is passed once: an archive can have many.
 fn ends(links: &BTreeMap<PathBuf, PathBuf>) -> Vec<(&Path, Option<&Path>)> {
     let mut ends: HashMap<&Path, Option<&Path>> = HashMap::new();
     for first in links.keys() {
         let (mut at, mut passed) = (first.as_path(), Vec::new());
         let end = loop {
-            match (ends.get(at), links.get(at)) {
-                (Some(end), _) => break *end,
+            match (ends.get(at).copied(), links.get(at)) {
+                (Some(end), _) => break end,
                 (None, None) => break Some(at),
-                (None, Some(_)) if passed.len() > links.len() => break None,
                 (None, Some(next)) => {
+                    // It stands for itself, unless the way from here ends.
+                    ends.insert(at, None);
                     passed.push(at);
                     at = next;
                 }
