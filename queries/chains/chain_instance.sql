@@ -4,8 +4,9 @@
 -- from that one: of the entity that is its source; of its own process (an activation and its start); of the stimulus that activated
 -- its process, so that an alarm whose activation was lost does not begin what another one caused; and, for an activation or a start,
 -- of the process that triggered that stimulus. Otherwise it follows from the latest event of the previous step, or, with
--- `instance = "same"`, from the latest one of the same instance of its process. Nothing follows across a gap.
--- While a core on which a step may happen has one, first steps are open: what follows from them may be hidden. There is one row per first step, and one more for each further last step that follows from it.
+-- `instance = "same"`, from the latest one of the same instance of its process. Nothing follows across a gap. While a core on which
+-- a step may happen has one, first steps are open: what follows from them may be hidden. There is one row per first step, and one
+-- more for each further last step that follows from it.
 -- column: recording text Recording.
 -- column: chain text Name of the chain.
 -- column: begin_at time First step.

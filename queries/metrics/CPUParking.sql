@@ -1,8 +1,7 @@
 -- Share of the time that processes are parked on a core: one row per core (type C), and one per core and process.
 --
 -- A process that is PARKING was preempted while it was POLLING; its core is the one that it ran on last. Of several processes at
--- once, a core counts the time once. The time is that of the window, or of the recording, without the
--- gaps of the core.
+-- once, a core counts the time once. The time is that of the window, or of the recording, without the gaps of the core.
 -- unit: percent
 -- fold: share
 -- group: core

@@ -1,8 +1,7 @@
 -- Share of the time that processes wait actively on a core: one row per core (type C), and one per core and process.
 --
--- A process that is POLLING occupies its core: the time is a part of CPULoad. Of several processes at once, a core counts the
--- time once. The time is that of the window, or of the recording, without the
--- gaps of the core.
+-- A process that is POLLING occupies its core: the time is a part of CPULoad. Of several processes at once, a core counts the time
+-- once. The time is that of the window, or of the recording, without the gaps of the core.
 -- unit: percent
 -- fold: share
 -- group: core

@@ -2,8 +2,8 @@
 --
 -- From the entry of a service to its exit, as far as its caller is RUNNING meanwhile; services that are called within another one
 -- are part of that. What the OS does outside of services (scheduling, entering ISRs) is not in the trace, so it is more in truth.
--- Only recordings of OSEK systems that report their services have it. The time is that of the window, or of the recording, without the
--- gaps of the core.
+-- Only recordings of OSEK systems that report their services have it. The time is that of the window, or of the recording, without
+-- the gaps of the core.
 -- unit: percent
 -- fold: share
 -- group: core

@@ -42,6 +42,9 @@ pub struct ClusterArg {
     pub cluster: Option<String>,
 }
 
+/// The default of `--max-depth`.
+const MAX_DEPTH: u16 = 1000;
+
 /// SQL of the user.
 #[derive(Debug, Clone, Args)]
 pub struct SqlPath {
@@ -55,7 +58,7 @@ pub struct SqlPath {
     pub no_files: bool,
     /// Refuse statements with more levels of nesting: brackets, operators in a row, steps of UNION. Time and
     /// memory grow with the square.
-    #[arg(long, value_name = "N", default_value_t = 1000,
+    #[arg(long, value_name = "N", default_value_t = MAX_DEPTH,
         value_parser = clap::value_parser!(u16).range(1..=SessionOptions::DEEPEST as i64))]
     pub max_depth: u16,
 }
@@ -66,6 +69,16 @@ impl SqlPath {
         #[expect(clippy::disallowed_methods, reason = "cli reads the environment")]
         let current = std::env::current_dir();
         current.ok().filter(|_| !self.no_files)
+    }
+
+    /// The first option that is given, with another value than its default.
+    pub fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--sql-path", !self.folders.is_empty()),
+            ("--no-files", self.no_files),
+            ("--max-depth", self.max_depth != MAX_DEPTH),
+        ];
+        options.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
     }
 }
 

@@ -143,12 +143,21 @@ impl Read for Bytes {
 struct Stoppable<'c, R> {
     from: R,
     control: &'c Control,
+    /// What was read last failed.
+    has_failed: bool,
+}
+
+impl<'c, R: Read> Stoppable<'c, R> {
+    fn new(from: R, control: &'c Control) -> Self {
+        Self { from, control, has_failed: false }
+    }
 }
 
 impl<R: Read> Read for Stoppable<'_, R> {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        self.control.check().map_err(io::Error::other)?;
-        self.from.read(room)
+        let read = self.control.check().map_err(io::Error::other).and_then(|()| self.from.read(room));
+        self.has_failed = read.is_err();
+        read
     }
 }
 
@@ -187,10 +196,11 @@ impl Writer<'_> {
         })?;
         path.parent().map_or(Ok(()), |parent| self.make_folder(parent))?;
         let mut file = File::create(path).map_err(|e| self.failed(path, e))?;
-        let copied = io::copy(&mut Stoppable { from, control: self.control }, &mut file);
-        copied.map(drop).map_err(|e| match e.kind() {
-            io::ErrorKind::StorageFull => self.failed(path, e),
-            _ => unreadable(e),
+        let mut from = Stoppable::new(from, self.control);
+        let copied = io::copy(&mut from, &mut file);
+        copied.map(drop).map_err(|e| match from.has_failed {
+            true => unreadable(e),
+            false => self.failed(path, e),
         })
     }
 }
@@ -200,7 +210,7 @@ fn unpack(archive: &Path, into: &Path, max_unpacked: u64, control: &Control) -> 
     source.skip_digest();
     source.unpack_at_most(max_unpacked);
     let bytes = Bytes { source, chunk: None, failed: None };
-    let mut entries = Archive::new(Stoppable { from: bytes, control });
+    let mut entries = Archive::new(Stoppable::new(bytes, control));
     let writer = Writer { archive, into, control, most: max_unpacked, left: max_unpacked };
     let written = files_of(&mut entries, writer);
     control.check()?;
@@ -267,17 +277,18 @@ fn files_of(entries: &mut Archive<Stoppable<'_, Bytes>>, mut writer: Writer<'_>)
 }
 
 /// What each link stands for in the end, which is no link; `None` for links that stand for each other. A link
-/// can be before what it stands for, which can be a link.
+/// can be before what it stands for, which can be a link. Each is passed once: an archive can have many.
 fn ends(links: &BTreeMap<PathBuf, PathBuf>) -> Vec<(&Path, Option<&Path>)> {
     let mut ends: HashMap<&Path, Option<&Path>> = HashMap::new();
     for first in links.keys() {
         let (mut at, mut passed) = (first.as_path(), Vec::new());
         let end = loop {
-            match (ends.get(at), links.get(at)) {
-                (Some(end), _) => break *end,
+            match (ends.get(at).copied(), links.get(at)) {
+                (Some(end), _) => break end,
                 (None, None) => break Some(at),
-                (None, Some(_)) if passed.len() > links.len() => break None,
                 (None, Some(next)) => {
+                    // It stands for itself, unless the way from here ends.
+                    ends.insert(at, None);
                     passed.push(at);
                     at = next;
                 }

@@ -249,6 +249,27 @@ fn the_demo_runs_twice() {
     }
 }
 
+/// A version of btfdb that came before it wrote the slice.
+#[test]
+fn the_demo_runs_again_after_an_update() {
+    let bench = Bench::new();
+    bench.ok(&["demo", "--dir", "."]);
+    let new = std::fs::read_to_string(bench.path().join("slice.btf")).unwrap();
+    let creator = new.lines().find(|line| line.starts_with("#creator ")).unwrap();
+    let old = new.replace(creator, "#creator btfdb 0.0.9");
+    let slice = bench.write("slice.btf", &old);
+    bench.ok(&["demo", "--dir", "."]);
+    assert_eq!(std::fs::read_to_string(&slice).unwrap(), new);
+    bench.write("slice.btf", &old);
+    std::fs::remove_dir_all(bench.path().join("demo.db")).unwrap();
+    bench.ok(&["demo", "--dir", "."]);
+    assert_eq!(std::fs::read_to_string(&slice).unwrap(), new);
+    bench.write("slice.btf", "mine\n");
+    let run = bench.run(&["demo", "--dir", "."]);
+    assert!(run.stderr.contains("'./slice.btf' is not what the demo writes"), "{}", run.all());
+    assert!(!run.stderr.contains("$ btfdb ingest"), "nothing was dropped: {}", run.all());
+}
+
 /// Files and recordings of the user that have the names of the demo's.
 #[test]
 fn the_demo_overwrites_nothing_of_the_user() {
@@ -285,6 +306,10 @@ fn options_without_a_use_are_refused() {
         (&["check", "t.btf", "--recording", "typo"][..], "'typo'"),
         (&["check", "t.btf", "--where-label", "a=b"], "no recording has the label a=b"),
         (&["check", "engine.db", "--sql-path", "nowhere"], "--sql-path is for requirements"),
+        (&["check", "t.btf", "--no-files"], "--no-files is for requirements"),
+        (&["check", "t.btf", "--max-depth", "5"], "--max-depth is for requirements"),
+        (&["metrics", "engine.db", "--list", "--unit", "us"], "--unit is for samples, and --list reads none"),
+        (&["metrics", "--show", "RT", "--from", "1ms"], "--from is for samples, and --show reads none"),
         (&["metrics", "--list", "--format", "json"], "--list prints text, it has no other format"),
         (&["metrics", "--show", "RT", "--format", "csv"], "--show prints text, it has no other format"),
         (

@@ -50,6 +50,8 @@ const EFFECTS: &[(&str, &str)] = &[
     (".param x = 'null';\nSELECT $x IS NULL AS missing;", "false"),
     (".param x='99999999999999999999'\nSELECT CAST($x AS DECIMAL(38, 0)) + 1 AS n;", "100000000000000000000"),
     (".param x=\"a  b\"\nSELECT '<' || $x || '>' AS t;", "<a  b>"),
+    (".param \"x=a  b\"\nSELECT '<' || $x || '>' AS t;", "<a  b>"),
+    (".param 'x=a  b' ;\nSELECT '<' || $x || '>' AS t;", "<a  b>"),
     (".schema core_peak", "$window"),
     (".mode table\n.histogram RT T_5", "20 samples, 917.743 us to 2.73718 ms"),
     (".unit us\n.mode table\n.histogram RT T_5", "20 samples, 917.743 us to 2737.181 us"),

@@ -100,8 +100,8 @@ pub(super) fn run(args: &CheckArgs) -> Result<u8> {
             Error::usage("--format junit is for requirements").hint("name them with --requirements FILE")
         );
     }
-    if !args.sql_path.folders.is_empty() {
-        return Err(Error::usage("--sql-path is for requirements: the rules of BTF are no SQL")
+    if let Some(option) = args.sql_path.given() {
+        return Err(Error::usage(format!("{option} is for requirements: the rules of BTF are no SQL"))
             .hint("name requirements with --requirements FILE"));
     }
     let Some(name) = &args.trace else { return Err(Error::usage("give a database or a trace file")) };
@@ -109,7 +109,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<u8> {
     let options = OpenOptions {
         remote: location::remote(),
         choice: args.recordings.choice(),
-        ..query::open_options(&args.limits, Some(&args.sql_path), Queries::shipped())?
+        ..query::open_options(&args.limits, None, Queries::shipped())?
     };
     let trace = Trace::open(name, &options, &control)?;
     let version = args.btf_version.as_deref().and_then(Version::parse);

@@ -56,11 +56,15 @@ type RunWords<'a> = dyn Fn(&[&OsStr]) -> Result<()> + 'a;
 
 pub(super) fn run(args: &DemoArgs, ui: &Ui, run: &RunWords<'_>) -> Result<u8> {
     let (recording, database) = (args.dir.join("recording"), args.dir.join("demo.db"));
+    let slice = args.dir.join(SLICE);
     let is_there = Database::is_at(&database)?;
+    let mut is_slice_known = args.force || !slice.exists();
     if !args.force {
         check_files(&recording)?;
-        if is_there && !is_of_the_demo(&database)? {
-            return Err(not_of_the_demo(&format!("recording '{NAME}' of '{}'", database.display())));
+        let is_recorded = is_there && check_recording(&database)?;
+        if is_recorded && !is_slice_known {
+            check_slice(&slice, &database)?;
+            is_slice_known = true;
         }
     }
     unpack(&recording)?;
@@ -69,10 +73,10 @@ pub(super) fn run(args: &DemoArgs, ui: &Ui, run: &RunWords<'_>) -> Result<u8> {
         tx.drop_recording(NAME)?;
         tx.commit()?;
     }
-    let (db, slice) = (database.display(), args.dir.join(SLICE));
+    let db = database.display();
     step(&["ingest".as_ref(), database.as_os_str(), recording.as_os_str()], &["--strict"], ui, run)?;
-    if !args.force && slice.exists() && read(&slice)? != slice_of(&database)? {
-        return Err(not_of_the_demo(&format!("'{}'", slice.display())));
+    if !is_slice_known {
+        check_slice(&slice, &database)?;
     }
     ui.status("");
     let metrics = ["ResponseTime", "NetExecutionTime", "CPULoad"].map(OsStr::new);
@@ -118,12 +122,29 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|e| Error::io("read", path, e))
 }
 
-/// True if a database has no recording of the demo's name, or one of the demo's files.
-fn is_of_the_demo(database: &Path) -> Result<bool> {
+/// Fails for a recording of the demo's name that is of other files; false if there is none of that name.
+fn check_recording(database: &Path) -> Result<bool> {
     let sql = "SELECT source || ' ' || CAST(bytes AS VARCHAR) FROM source WHERE recording = $recording";
     let sources = open(database)?.names(sql, &[("recording", NAME.into())])?;
     let known: Vec<_> = RECORDING.iter().map(|(name, content)| format!("{name} {}", content.len())).collect();
-    Ok(sources.iter().all(|source| known.contains(source)))
+    match sources.iter().all(|source| known.contains(source)) {
+        true => Ok(!sources.is_empty()),
+        false => Err(not_of_the_demo(&format!("recording '{NAME}' of '{}'", database.display()))),
+    }
+}
+
+/// Fails for a slice that is not of this recording. Another version of btfdb may have written it.
+fn check_slice(slice: &Path, database: &Path) -> Result<()> {
+    let (found, expected) = (read(slice)?, slice_of(database)?);
+    match without_creator(&found).eq(without_creator(&expected)) {
+        true => Ok(()),
+        false => Err(not_of_the_demo(&format!("'{}'", slice.display()))),
+    }
+}
+
+/// The lines but the one that names the version of btfdb.
+fn without_creator(slice: &[u8]) -> impl Iterator<Item = &[u8]> {
+    slice.split(|byte| *byte == b'\n').filter(|line| !line.starts_with(b"#creator "))
 }
 
 /// What the demo writes as its slice.

@@ -103,21 +103,8 @@ pub struct MetricsArgs {
 }
 
 pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
+    check_options(args)?;
     let queries = queries_with_folders(&args.sql_path.folders)?;
-    if let (Some(output), true) = (&args.output.output, args.list || args.show.is_some()) {
-        let option = if args.list { "--list" } else { "--show" };
-        return Err(Error::usage(format!(
-            "{option} prints text, it makes no result for '{}'",
-            output.display()
-        ))
-        .hint(format!("btfdb metrics {option} … > FILE")));
-    }
-    if (args.list || args.show.is_some()) && args.output.format != ResultFormat::Auto {
-        let option = if args.list { "--list" } else { "--show" };
-        return Err(
-            Error::usage(format!("{option} prints text, it has no other format")).hint("leave --format out")
-        );
-    }
     if args.list {
         return output::print(&list(&queries)).map(|()| 0);
     }
@@ -188,6 +175,43 @@ pub(super) fn run(args: &MetricsArgs, ui: &Ui) -> Result<u8> {
     let schema = result.schema();
     output::show(&schema, &mut std::iter::once(Ok(result)), &args.output, session.threads(), ui)?;
     Ok(0)
+}
+
+/// Fails for an option that a list of metrics, or the SQL of one, has no use for.
+fn check_options(args: &MetricsArgs) -> Result<()> {
+    let option = match (args.list, &args.show) {
+        (true, _) => "--list",
+        (false, Some(_)) => "--show",
+        (false, None) => return Ok(()),
+    };
+    if let Some(output) = &args.output.output {
+        let message = format!("{option} prints text, it makes no result for '{}'", output.display());
+        return Err(Error::usage(message).hint(format!("btfdb metrics {option} … > FILE")));
+    }
+    if args.output.format != ResultFormat::Auto {
+        let error = Error::usage(format!("{option} prints text, it has no other format"));
+        return Err(error.hint("leave --format out"));
+    }
+    let of_rows = [
+        ("--recording", args.recordings.recording.is_some()),
+        ("--where-label", !args.recordings.where_label.is_empty()),
+        ("--across", args.across.is_some()),
+        ("--entity", args.entity.is_some()),
+        ("--from", args.from.is_some()),
+        ("--to", args.to.is_some()),
+        ("--window", args.window.is_some()),
+        ("--histogram", args.histogram),
+        ("--tail", args.tail),
+        ("--chains", args.chains.is_some()),
+        ("--unit", args.unit.unit.is_some()),
+        ("--force", args.output.force),
+        ("--cluster", args.cluster.cluster.is_some()),
+    ];
+    match of_rows.into_iter().find_map(|(of_rows, is_given)| is_given.then_some(of_rows)) {
+        Some(of_rows) => Err(Error::usage(format!("{of_rows} is for samples, and {option} reads none"))
+            .hint(format!("leave {of_rows} out"))),
+        None => Ok(()),
+    }
 }
 
 /// Fits of the greatest samples, and what they are not.

@@ -163,8 +163,10 @@ pub(super) fn param(shell: &mut Shell<'_>, words: &[String]) -> Result<Flow> {
         let all: String = shell.settings.params.iter().map(|text| format!("{text}\n")).collect();
         return shell.print(&all);
     };
-    // Out of habit, users type a semicolon, and double quotes around a text.
-    let text = text.trim_end_matches(';');
+    // Out of habit, users type a semicolon, quotes around all of it, and double quotes around a text.
+    let text = text.trim_end_matches(';').trim_end();
+    let inside = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
+    let text = inside('"').or_else(|| inside('\'')).unwrap_or(text);
     let text = match text.split_once('=').map(|(name, value)| (name.trim(), value.trim())) {
         Some((name, value)) => match value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) {
             Some(value) => format!("{name}='{value}'"),

@@ -59,8 +59,8 @@ pub(super) enum ArgKind {
     Free,
     /// The rest of the line is SQL.
     Sql,
-    /// The rest of the line.
-    Line,
+    /// The rest of the line, which can be one of these words.
+    Line(&'static [&'static str]),
     /// Any number of options of a command of btfdb.
     Options(Of),
 }
@@ -142,7 +142,7 @@ pub(super) const COMMANDS: &[Command] = &[
         .args(&[may("N", ArgKind::Free)])
         .detail("What goes to a file, a pipe or a pager is always complete."),
     command(".param", actions::param, "Give $NAME in SQL a value, or show all values")
-        .args(&[may("NAME=VALUE", ArgKind::Line)])
+        .args(&[may("NAME=VALUE", ArgKind::Line(&[]))])
         .detail(
             "A number, a time such as 10ms, null, or text; in quotes, it is text. Some views need values: \
              .schema says which.",
@@ -150,7 +150,7 @@ pub(super) const COMMANDS: &[Command] = &[
     command(".timer", actions::timer, "Show how long each statement took")
         .args(&[may("on|off", ArgKind::Word(SWITCH))]),
     command(".pager", actions::pager, "Look at results with a pager")
-        .args(&[may("on|off|COMMAND", ArgKind::Line)])
+        .args(&[may("on|off|COMMAND", ArgKind::Line(SWITCH))])
         .detail(
             "on takes the command in $PAGER, or less. A pager gets all rows, as far as it asks for them.",
         ),
@@ -201,7 +201,7 @@ impl Command {
 
     /// The words of the arguments, unless there are too many.
     fn words(&self, rest: &str) -> Result<Vec<String>> {
-        let whole = matches!(self.args, [Arg { kind: ArgKind::Sql | ArgKind::Line, .. }]);
+        let whole = matches!(self.args, [Arg { kind: ArgKind::Sql | ArgKind::Line(_), .. }]);
         let words = match rest.trim() {
             "" => Vec::new(),
             rest if whole => vec![rest.to_owned()],

@@ -1,6 +1,5 @@
 //! Completion: names of the database, words of SQL, commands and their arguments. Not for how it is shown.
 
-use super::actions::SWITCH;
 use super::commands::{self, ArgKind};
 use super::lexer::{self, Piece, is_word, pieces};
 use super::words::{is_keyword, keywords};
@@ -77,7 +76,7 @@ pub(super) fn candidates(names: &Names, typed: &str, line: &str) -> Completions 
         (Some(ArgKind::Options(_)), Some("--recording")) => Some(ArgKind::Recording),
         (Some(ArgKind::Options(_)), Some("--table")) => Some(ArgKind::Relation),
         (Some(ArgKind::Options(_)), _) if word.starts_with('-') => last,
-        (Some(kind @ (ArgKind::Sql | ArgKind::Line)), _) => Some(kind),
+        (Some(kind @ (ArgKind::Sql | ArgKind::Line(_))), _) => Some(kind),
         _ => command.args.get(before).map(|a| a.kind).or(last.filter(|k| matches!(k, ArgKind::Options(_)))),
     };
     match kind {
@@ -90,9 +89,9 @@ pub(super) fn candidates(names: &Names, typed: &str, line: &str) -> Completions 
         Some(ArgKind::Metric) => words(begun, word, names.metrics.iter().map(String::as_str)),
         Some(ArgKind::Recording) => words(begun, word, names.recordings(word).iter().map(String::as_str)),
         Some(ArgKind::Word(all)) => words(begun, word, all.iter().copied()),
-        Some(ArgKind::Line) if before == 0 => words(begun, word, SWITCH.iter().copied()),
+        Some(ArgKind::Line(all)) if before == 0 => words(begun, word, all.iter().copied()),
         Some(ArgKind::Options(of)) => words(begun, word, commands::options(of).iter().map(String::as_str)),
-        Some(ArgKind::Free | ArgKind::Line) | None => nothing(typed),
+        Some(ArgKind::Free | ArgKind::Line(_)) | None => nothing(typed),
     }
 }
 
@@ -247,6 +246,7 @@ mod tests {
         assert_eq!(at(".unit m|"), ["ms"]);
         assert_eq!(at(".timer o|"), ["off", "on"]);
         assert_eq!(at(".pager o|"), ["off", "on"]);
+        assert_eq!(at(".param o|"), [""; 0]);
         assert_eq!(at(".read |"), ["(files)"]);
         assert_eq!(at(".once x.csv --f|"), ["--force"]);
         assert_eq!(at(".export a.btf --rec|"), ["--recording"]);

@@ -20,10 +20,10 @@ pub(super) struct StreamRows {
     rows: TraceEventRows,
     /// Full batches that were not taken yet.
     pub full: Vec<RecordBatch>,
-    /// The clock of the present packet, and the number of its stream.
-    clock: Counter,
+    /// The counts of the present packet's stream, and its number.
+    count: Counter,
     stream: Option<u64>,
-    /// The clocks of the other streams, by number.
+    /// The counts of the other streams, by number.
     others: BTreeMap<u64, Counter>,
     /// Ticks of the database per second.
     per_second: i64,
@@ -31,11 +31,6 @@ pub(super) struct StreamRows {
     time_offset: i64,
     cpu: Option<i64>,
     seq: i64,
-    /// The end of what is known: of the last packet, or its last event, in ticks.
-    known_until: Option<i64>,
-    /// Counts of the last packet.
-    discarded: Option<u64>,
-    number: Option<u64>,
     pub found: Found,
 }
 
@@ -55,7 +50,7 @@ pub(super) struct Found {
 /// So many places are named.
 const MOST_NAMED: usize = 100;
 
-/// A clock, and how far it is.
+/// What a stream counts: its clock, its packets, and the events that it has lost.
 #[derive(Debug)]
 struct Counter {
     clock: Clock,
@@ -63,13 +58,18 @@ struct Counter {
     ticks_per_cycle: Option<i64>,
     /// `None` before the first time.
     cycles: Option<u64>,
+    /// The end of what is known: of the last packet, or its last event, in ticks.
+    known_until: Option<i64>,
+    /// Counts of the last packet.
+    discarded: Option<u64>,
+    number: Option<u64>,
 }
 
 impl Counter {
     fn new(clock: Clock, per_second: i64) -> Self {
         let frequency = i64::try_from(clock.frequency).unwrap_or(i64::MAX);
         let ticks_per_cycle = (per_second.checked_rem(frequency) == Some(0)).then(|| per_second / frequency);
-        Self { clock, ticks_per_cycle, cycles: None }
+        Self { clock, ticks_per_cycle, cycles: None, known_until: None, discarded: None, number: None }
     }
 
     /// The clock when its lowest bits are these: it has gone on since, by less than what they can count.
@@ -92,16 +92,13 @@ impl StreamRows {
         Self {
             rows: TraceEventRows::new(),
             full: Vec::new(),
-            clock: Counter::new(Clock::nanoseconds(), per_second),
+            count: Counter::new(Clock::nanoseconds(), per_second),
             stream: None,
             others: clocks.into_iter().map(counter).collect(),
             per_second,
             time_offset,
             cpu: None,
             seq: 0,
-            known_until: None,
-            discarded: None,
-            number: None,
             found: Found::default(),
         }
     }
@@ -118,12 +115,12 @@ impl StreamRows {
 
     /// Cycles of the clock as ticks of the database, rounded down.
     fn time(&mut self, cycles: u64) -> i64 {
-        let (seconds, offset) = self.clock.clock.offset;
-        let (per_second, frequency) = (i128::from(self.per_second), i128::from(self.clock.clock.frequency));
+        let Clock { offset: (seconds, offset), frequency, .. } = self.count.clock;
+        let (per_second, frequency) = (i128::from(self.per_second), i128::from(frequency));
         let cycles = i128::from(cycles) + i128::from(offset);
         // Most clocks count as the database does, or a fraction of it: a division of 128 bits for each event
         // costs as much as its fields.
-        let ticks = match self.clock.ticks_per_cycle {
+        let ticks = match self.count.ticks_per_cycle {
             Some(ticks) => cycles * i128::from(ticks),
             None => (cycles * per_second).div_euclid(frequency),
         };
@@ -137,9 +134,9 @@ impl StreamRows {
     /// A packet of that stream begins.
     fn choose(&mut self, stream: u64) {
         if self.stream != Some(stream)
-            && let Some(clock) = self.others.remove(&stream)
+            && let Some(count) = self.others.remove(&stream)
         {
-            let before = std::mem::replace(&mut self.clock, clock);
+            let before = std::mem::replace(&mut self.count, count);
             if let Some(other) = self.stream.replace(stream) {
                 self.others.insert(other, before);
             }
@@ -148,7 +145,7 @@ impl StreamRows {
 
     fn lose(&mut self, end: Option<i64>, reason: String) {
         let core = self.cpu.map(|cpu| format!("Core_{cpu}"));
-        self.found.gaps.push(Gap { begin: self.known_until.unwrap_or(FROM_BEGIN), end, core, reason });
+        self.found.gaps.push(Gap { begin: self.count.known_until.unwrap_or(FROM_BEGIN), end, core, reason });
     }
 }
 
@@ -165,17 +162,17 @@ impl Sink for StreamRows {
         self.cpu = packet.cpu.and_then(|cpu| i64::try_from(cpu).ok());
         self.choose(packet.stream);
         if let Some(begin) = packet.begin {
-            self.clock.cycles = Some(self.clock.next(begin));
+            self.count.cycles = Some(self.count.next(begin));
         }
-        let begin = self.clock.cycles.filter(|_| packet.begin.is_some()).map(|begin| self.time(begin));
+        let begin = self.count.cycles.filter(|_| packet.begin.is_some()).map(|begin| self.time(begin));
         if let Some(gap) = self.found.gaps.last_mut().filter(|gap| gap.end.is_none()) {
             gap.end = begin;
         }
         // A tracer counts what it discards from its start; how much of that was before the trace is not
         // known.
-        let events = packet.discarded.map_or(0, |now| grown(self.discarded.unwrap_or(0), now));
-        let packets =
-            packet.number.zip(self.number).map_or(0, |(now, before)| grown(before, now).saturating_sub(1));
+        let events = packet.discarded.map_or(0, |now| grown(self.count.discarded.unwrap_or(0), now));
+        let numbers = packet.number.zip(self.count.number);
+        let packets = numbers.map_or(0, |(now, before)| grown(before, now).saturating_sub(1));
         self.found.discarded_events += events;
         self.found.discarded_packets += packets;
         if packets > 0 {
@@ -183,19 +180,19 @@ impl Sink for StreamRows {
         } else if events > 0 {
             self.lose(begin, "discarded_events".to_owned());
         }
-        self.discarded = packet.discarded.map(|(now, _)| now);
-        self.number = packet.number.map(|(now, _)| now);
-        let end = packet.end.map(|end| self.time(self.clock.next(end)));
-        self.known_until = end.or(begin).or(self.known_until);
+        self.count.discarded = packet.discarded.map(|(now, _)| now);
+        self.count.number = packet.number.map(|(now, _)| now);
+        let end = packet.end.map(|end| self.time(self.count.next(end)));
+        self.count.known_until = end.or(begin).or(self.count.known_until);
         Ok(())
     }
 
     fn event(&mut self, event: &EventFacts<'_>) -> Result<()> {
         if let Some(clock) = event.clock {
-            self.clock.cycles = Some(self.clock.next(clock));
+            self.count.cycles = Some(self.count.next(clock));
         }
-        let time = self.time(self.clock.cycles.unwrap_or(0));
-        self.known_until = self.known_until.max(Some(time));
+        let time = self.time(self.count.cycles.unwrap_or(0));
+        self.count.known_until = self.count.known_until.max(Some(time));
         self.rows.push(TraceEventRow {
             cpu: event.cpu.and_then(|cpu| i64::try_from(cpu).ok()),
             time,

@@ -237,6 +237,35 @@ fn streams_have_clocks_of_their_own() {
     assert!(found.contains("s 2 10000 - e0") && found.contains("s 3 10 - e1"), "{found}");
 }
 
+/// Two streams in one file, whose packets take turns.
+#[test]
+fn streams_have_counts_of_their_own() {
+    let stream = |id: u8| {
+        format!(
+            "stream {{ id = {id}; packet.context := struct {{
+                u8 packet_size; time timestamp_begin; u8 packet_seq_num; u8 events_discarded; }};
+                event.header := struct {{ time timestamp; }}; }}; event {{ name = e; stream_id = {id}; }};"
+        )
+    };
+    let metadata = format!(
+        "/* CTF 1.8 */ typealias integer {{ size = 8; }} := u8; clock {{ name = a; freq = 1000; }};
+        typealias integer {{ size = 8; map = clock.a.value; }} := time;
+        trace {{ byte_order = le; packet.header := struct {{ u8 stream_id; }}; }}; {} {}",
+        stream(0),
+        stream(1)
+    );
+    let packet = |id: u8, begin: u8, number: u8, discarded: u8| [id, 48, begin, number, discarded, begin + 1];
+    let both = [packet(0, 10, 5, 3), packet(1, 70, 0, 0), packet(0, 20, 6, 3), packet(1, 80, 1, 0)].concat();
+    let found = read(&[("metadata", metadata.as_bytes()), ("s", &both)]);
+    assert!(found.contains("the tracer discarded 3 events") && found.contains("(4, 0)"), "{found}");
+    assert!(!found.contains("discarded-packets"), "{found}");
+    assert_eq!(found.matches("gap ").count(), 1, "before the first packet: {found}");
+    let lost = [both, packet(0, 30, 8, 3).to_vec()].concat();
+    let found = read(&[("metadata", metadata.as_bytes()), ("s", &lost)]);
+    assert!(found.contains("gap 21 to 30 None: discarded_packets"), "since its own last packet: {found}");
+    assert!(found.contains("the tracer discarded 1 packets"), "{found}");
+}
+
 #[test]
 fn short_times_of_packets_go_on_from_those_before() {
     let metadata =

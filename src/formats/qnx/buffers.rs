@@ -34,10 +34,10 @@ pub struct Buffer {
 #[derive(Debug, Default)]
 pub struct Buffers {
     version: Version,
-    /// Number of the previous buffer.
+    /// Number of the previous buffer, if it could be read.
     last: Option<u32>,
-    /// Since 8.0 a buffer holds one CPU's records: number of the previous buffer, by CPU.
-    last_of_cpu: Vec<Option<u32>>,
+    /// Since 8.0 a buffer holds one CPU's records: the same of the previous buffer, by CPU.
+    last_of_cpu: Vec<Option<Option<u32>>>,
     /// The latest count seen, of all CPUs and by CPU.
     latest: Option<u64>,
     latest_of_cpu: Vec<Option<u64>>,
@@ -59,7 +59,11 @@ impl Buffers {
         let buffer = match is_buffer.then(|| printed::words(event)) {
             Some([number, records, ..]) => Some(self.begin(event, cpu, *number, *records)),
             // Of a listing, and without a number that can be read.
-            _ => None,
+            Some(_) => {
+                self.pass(cpu, None);
+                None
+            }
+            None => None,
         };
         self.time = (event.class == Class::Control && event.event == TIME).then_some(event.record);
         self.latest = self.latest.max(Some(event.cycles));
@@ -78,16 +82,10 @@ impl Buffers {
         // It is not documented whether the numbers of 8.0 continue for each CPU or for all: a buffer is only
         // lost if it is missing in both ways of counting.
         let lost = match self.version {
-            Version::V8_0 => self.lost(self.last, number).min(self.lost(own.or(self.last), number)),
+            Version::V8_0 => self.lost(self.last, number).min(self.lost(own.unwrap_or(self.last), number)),
             _ => self.lost(self.last, number),
         };
-        if self.last_of_cpu.len() <= cpu {
-            self.last_of_cpu.resize(cpu + 1, None);
-        }
-        if let Some(last) = self.last_of_cpu.get_mut(cpu) {
-            *last = Some(number);
-        }
-        self.last = Some(number);
+        self.pass(cpu, Some(number));
         let since = match self.version {
             Version::V8_0 => self.latest_of_cpu.get(cpu).copied().flatten(),
             _ => self.latest,
@@ -98,6 +96,17 @@ impl Buffers {
         };
         let lost_since = since.filter(|_| lost > 0);
         Buffer { record, cpu: event.cpu, cycles: event.cycles, number, stated_records, lost, lost_since }
+    }
+
+    /// Goes on from a buffer with this number, or one that cannot be read.
+    fn pass(&mut self, cpu: usize, number: Option<u32>) {
+        self.last = number;
+        if self.last_of_cpu.len() <= cpu {
+            self.last_of_cpu.resize(cpu + 1, None);
+        }
+        if let Some(last) = self.last_of_cpu.get_mut(cpu) {
+            *last = Some(number);
+        }
     }
 
     /// The number of missing buffers between two.
@@ -158,19 +167,28 @@ mod tests {
     /// A listing may print more of a buffer than is known, or nothing that can be read.
     #[test]
     fn what_could_be_read_of_a_buffer_counts() {
-        let mut buffers = Buffers::new(Version::V7_1);
-        let mut found = |words: &[u32], status| {
-            let (class, event) = (Class::Control, BUFFER);
-            let event =
-                Event { record: 0, cpu: 0, flags: 0, class, event, is64: false, status, cycles: 0, words };
-            buffers.event(&event).map(|buffer| (buffer.number, buffer.stated_records, buffer.lost))
-        };
-        let packed = printed::pack(&[34, 10], "sequence = 34, num_events = 10, flags = 0x1");
-        let nothing = printed::pack(&[], "sequence = x");
-        assert_eq!(found(&[33, 714], Status::Ok), Some((33, 714, 0)));
-        assert_eq!(found(&packed, Status::Unread), Some((34, 10, 0)));
-        assert_eq!(found(&nothing, Status::Unread), None);
-        assert_eq!(found(&[35, 714], Status::Ok), Some((35, 714, 0)));
+        for version in [Version::V7_1, Version::V8_0] {
+            let mut buffers = Buffers::new(version);
+            let mut found = |cpu, words: &[u32], status| {
+                let (class, event) = (Class::Control, BUFFER);
+                let event =
+                    Event { record: 0, cpu, flags: 0, class, event, is64: false, status, cycles: 0, words };
+                buffers.event(&event).map(|buffer| (buffer.number, buffer.stated_records, buffer.lost))
+            };
+            let packed = printed::pack(&[34, 10], "sequence = 34, num_events = 10, flags = 0x1");
+            let nothing = printed::pack(&[], "sequence = x");
+            assert_eq!(found(0, &[33, 714], Status::Ok), Some((33, 714, 0)));
+            assert_eq!(found(0, &packed, Status::Unread), Some((34, 10, 0)));
+            assert_eq!(found(0, &nothing, Status::Unread), None);
+            assert_eq!(found(0, &[36, 714], Status::Ok), Some((36, 714, 0)), "35 cannot be read");
+            assert_eq!(found(0, &[38, 714], Status::Ok), Some((38, 714, 1)));
+            assert_eq!(found(0, &nothing, Status::Unread), None);
+            if version == Version::V8_0 {
+                // Each CPU counts by itself.
+                assert_eq!(found(1, &[5, 714], Status::Ok), Some((5, 714, 0)));
+                assert_eq!(found(0, &[40, 714], Status::Ok), Some((40, 714, 0)), "39 cannot be read");
+            }
+        }
     }
 
     #[test]

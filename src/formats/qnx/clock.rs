@@ -2,7 +2,8 @@
 //!
 //! The kernel writes CONTROL/TIME with both halves before an event whose low half is smaller than that of the
 //! previous event, and before the first event of a CPU after a change of buffers. Parts of combine events
-//! come late, with the time of their first part; so do events of a listing, which prints them at their end.
+//! come late, with the time of their first part; so do events of a listing, which prints them at their end,
+//! and BUFFER and TIME of a buffer that such a part opens.
 
 /// Provisional count of a clock before the first TIME: far enough from 0 for earlier times.
 const UNKNOWN: u64 = 1 << 62;
@@ -11,6 +12,9 @@ const HALF: u32 = 1 << 31;
 /// A low half that is behind by up to this is in the past: part of an event that began before. One that is
 /// further behind has overflowed, because without TIME nothing else tells that it did.
 const LATE: u32 = 1 << 30;
+/// The same for records that are stamped when they are written, or as a part that opens a buffer: an event is
+/// interrupted for some milliseconds at most. Otherwise their low half falls because it has overflowed.
+const OPENING: u32 = 1 << 24;
 /// The high half of a count.
 const HIGH: u64 = !0xffff_ffff;
 
@@ -69,7 +73,11 @@ impl Clock {
             return first;
         };
         let behind = (last as u32).wrapping_sub(low);
-        if behind == 0 || behind > LATE || (!may_be_late && low > last as u32) {
+        let is_late = match may_be_late {
+            true => behind <= LATE,
+            false => behind <= OPENING && low < last as u32,
+        };
+        if behind == 0 || !is_late {
             let now = last.wrapping_add(u64::from(behind.wrapping_neg()));
             self.last = Some(now);
             now
@@ -161,6 +169,26 @@ mod tests {
         assert_eq!(clock.at(0x2000, false), 0x5_0000_2000);
         assert_eq!(clock.at(0xe000_0000, false), 0x5_e000_0000, "nothing tells of an overflow");
         assert_eq!(clock.time(6, 0xd000_0000, 0xd000_0000, false), (0x6_d000_0000, None));
+    }
+
+    #[test]
+    fn a_low_half_that_falls_has_overflowed() {
+        let mut clock = Clock::default();
+        let first = clock.at(0xf000_0000, false);
+        assert_eq!(clock.time(6, 0xc000_0000, 0xc000_0000, false), (0x6_c000_0000, None));
+        assert_eq!(clock.settle(first), 0x5_f000_0000, "the kernel writes TIME because it fell");
+        assert_eq!(clock.at(0x9000_0000, false), 0x7_9000_0000, "as without the class CONTROL");
+    }
+
+    #[test]
+    fn the_first_records_of_a_buffer_have_the_stamp_of_the_part_that_opens_it() {
+        let mut clock = Clock::default();
+        let first = clock.at(0x9000_0000, false);
+        assert_eq!(clock.time(7, 0x8fff_0000, 0x8fff_0000, false), (0x7_8fff_0000, None));
+        assert_eq!(clock.settle(first), 0x7_9000_0000);
+        assert_eq!(clock.at(0x9000_0010, false), 0x7_9000_0010);
+        assert_eq!(clock.at(0x8fff_0004, false), 0x7_8fff_0004);
+        assert_eq!(clock.time(7, 0x8fff_0004, 0x8fff_0004, false), (0x7_8fff_0004, None));
     }
 
     #[test]

@@ -53,7 +53,8 @@ impl Timeline {
     pub fn place(&mut self, event: &Event<'_>, low: u32, may_be_late: bool, time: Option<[u32; 2]>) -> Entry {
         let Some(clock) = self.clock(event.cpu, low) else { return Entry::of(event, true) };
         let (cycles, jump) = match time.filter(|_| event.class == Class::Control && event.event == TIME) {
-            Some([high, stated]) => clock.time(high, stated, low, may_be_late),
+            // It is stamped when it is written, and a listing prints it in its place.
+            Some([high, stated]) => clock.time(high, stated, low, false),
             None => (clock.at(low, may_be_late), None),
         };
         let settled = clock.is_anchored();

@@ -73,6 +73,10 @@ fn long_chains_of_links_end_and_links_to_each_other_are_refused() {
     assert!(ends(&links).iter().all(|(_, end)| *end == Some(Path::new(&last))));
     links.insert(PathBuf::from(&last), PathBuf::from("0"));
     assert!(ends(&links).iter().all(|(_, end)| end.is_none()));
+    // Looking for the end of each pair among all links would take minutes here.
+    let path = |n: usize| PathBuf::from(n.to_string());
+    let pairs: BTreeMap<_, _> = (0..10 * LINKS).map(|n| (path(n), path(n ^ 1))).collect();
+    assert!(ends(&pairs).iter().all(|(_, end)| end.is_none()));
 
     let mut archive = Builder::new(Vec::new());
     archive.append_link(&mut header(EntryType::Symlink, 0), "a", "b").unwrap();
@@ -89,6 +93,25 @@ fn the_last_file_of_a_name_counts_also_after_a_link() {
     archive.append_data(&mut header(EntryType::Regular, 3), "x", &b"two"[..]).unwrap();
     let unpacked = unpacked(archive, 1000, &Control::default()).unwrap();
     assert_eq!(fs::read(unpacked.inputs[0].join("x")).unwrap(), b"two");
+}
+
+/// A file of the system that refuses what is written, as a disk does beyond a quota.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_written_is_no_damage_of_the_archive() {
+    let control = Control::default();
+    let folder = tempfile::tempdir().unwrap();
+    let into = folder.path();
+    std::os::unix::fs::symlink("/proc/self/oom_score_adj", into.join("refuses")).unwrap();
+    let mut writer = Writer { archive: Path::new("a.tar"), into, control: &control, most: 9, left: 9 };
+    let damaged = |_: io::Error| Error::input("the archive is damaged");
+    let refused = writer.write(&into.join("refuses"), &b"no"[..], 2, damaged).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Io, "{refused}");
+    assert!(refused.to_string().contains("cannot unpack 'a.tar/refuses'"), "{refused}");
+    // A folder is no file to read from.
+    let unreadable = File::open(into).unwrap();
+    let refused = writer.write(&into.join("file"), unreadable, 2, damaged).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Input, "{refused}");
 }
 
 /// 8 GiB of zeros take long to write.

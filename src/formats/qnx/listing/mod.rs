@@ -173,19 +173,19 @@ impl<'s> ListingReader<'s> {
         if line.text.trim_ascii().is_empty() {
             let is_held = self.pending.as_mut().is_some_and(|pending| pending.takes_blank(line));
             self.counts.skipped += u64::from(!is_held);
-        } else if let Some(header) = header(line.text) {
-            // The header of another listing: it is not part of the event before, nor does it change how that
-            // is read.
+        } else if is_title(line.text)
+            || !self.pending.as_mut().is_some_and(|pending| pending.takes_rest(self.flavour, line))
+        {
+            // It is not part of the event before, nor does it change how that is read.
             self.flush(events);
-            self.counts.skipped += 1;
-            if let Header::Attribute(key, value) = header {
-                self.attribute(key, value);
-            }
-        } else if !self.pending.as_mut().is_some_and(|pending| pending.takes_rest(self.flavour, line)) {
-            self.flush(events);
-            match line.text.starts_with(b"-- ") {
-                true => self.counts.skipped += 1,
-                false => self.reject_as(line, Unreadable::NotAnEvent),
+            match header(line.text) {
+                Some(header) => {
+                    self.counts.skipped += 1;
+                    if let Header::Attribute(key, value) = header {
+                        self.attribute(key, value);
+                    }
+                }
+                None => self.reject_as(line, Unreadable::NotAnEvent),
             }
         }
     }
@@ -295,13 +295,18 @@ enum Header {
     Attribute(String, String),
 }
 
-/// What a line of a header says, if it is one.
+/// True for lines that are never the rest of a string: titles, with which another listing begins, and raw
+/// records.
+fn is_title(line: &[u8]) -> bool {
+    let known: [&[u8]; 3] = [b"TRACEPRINTER", b"event =>", b"\xef\xbb\xbf"];
+    line.starts_with(b" -- ") || known.iter().any(|start| line.trim_ascii().starts_with(start))
+}
+
+/// What a line of a header says, if it is one. To be asked of lines that are part of no event: a message to
+/// the system log can have any.
 fn header(line: &[u8]) -> Option<Header> {
     let text = line.trim_ascii();
-    let known: [&[u8]; 4] = [b"TRACEPRINTER", b"TRACEPARSER", b"event =>", b"\xef\xbb\xbf"];
-    // ` -- KERNEL EVENTS -- `; a message to the system log can have a line that only begins like it.
-    let is_title = line.starts_with(b" -- ") || (text.starts_with(b"-- ") && text.ends_with(b" --"));
-    if is_title || known.iter().any(|start| text.starts_with(start)) {
+    if is_title(line) || text.starts_with(b"TRACEPARSER") || text.starts_with(b"-- ") {
         return Some(Header::Title);
     }
     let attribute = escaped(text.strip_prefix(b"TRACE_")?);

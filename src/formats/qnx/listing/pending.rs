@@ -66,7 +66,7 @@ impl Pending {
     }
 
     /// Adds a line that can only be the rest of a string with a line end in it: without it, the event would
-    /// be incomplete, or it is a message to the system log. It is neither blank nor of a header.
+    /// be incomplete, or it is a message to the system log. It is neither blank nor a title.
     pub fn takes_rest(&mut self, flavour: Flavour, line: Line<'_>) -> bool {
         if self.rests.len() + self.blanks.len() >= MAX_RESTS || self.text.len() + line.text.len() > MAX_TEXT {
             return false;

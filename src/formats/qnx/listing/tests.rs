@@ -101,6 +101,28 @@ fn the_header_of_a_second_listing_is_no_part_of_the_last_event() {
     }
 }
 
+/// Its lines can look like those of a header, which begins with a title.
+#[test]
+fn a_message_to_the_system_log_can_have_any_lines() {
+    for line in
+        ["-- idle --", "-- idle", "TRACEPARSER", "TRACE_BIG_ENDIAN:: TRUE", "TRACE_SYS_RELEASE:: 8.0.0"]
+    {
+        let text = format!(
+            "t:0x1 CPU:00 SYSTEM  :SLOG opcode:1 severity:2 message:state\n{line}\nend\n\
+             t:0x2 CPU:00 THREAD  :THREADY pid:1 tid:1\n"
+        );
+        let (mut reader, mut events) = (ListingReader::new("test", None), Vec::new());
+        reader.chunk(text.as_bytes(), false, &mut events);
+        reader.finish(&mut events);
+        assert_eq!((reader.flavour(), reader.attributes().len()), (Flavour::default(), 0), "{line}");
+        let counts = reader.counts();
+        assert_eq!((counts.rows, counts.skipped, counts.rejected), (2, 2, 0), "{line}");
+        let bytes: Vec<u8> = events[0].words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let message = format!("state\n{line}\nend\0");
+        assert!(bytes.windows(message.len()).any(|part| part == message.as_bytes()), "{line}: {bytes:?}");
+    }
+}
+
 /// Without looking at the event again for each of them, which would take minutes here.
 #[test]
 fn many_blank_lines_behind_a_long_event_are_passed_over() {

@@ -3,7 +3,7 @@
 mod cases;
 
 use super::buffers::Buffers;
-use super::{Batch, Decoder};
+use super::{Batch, Decoder, Listed};
 use crate::neutrino::ExpectedEvent;
 use crate::qnx::{Class, Event, Status};
 use proptest::prelude::*;
@@ -185,6 +185,17 @@ proptest! {
             prop_assert!(decoder.preamble().is_some());
         }
     }
+}
+
+/// Its low half fell, also where the record is printed.
+#[test]
+fn a_time_is_never_late_in_a_listing() {
+    let text = b"t:0xf0000000 CPU:00 THREAD  :THREADY pid:1 tid:1\n\
+        t:0xc0000000 CPU:00 CONTROL :TIME msb:0x00000006 lsb(offset):0xc0000000\n";
+    let mut listed = Listed::new("test", None);
+    let all = [listed.chunk(text).unwrap(), listed.finish().unwrap()];
+    let cycles: Vec<u64> = all.iter().flat_map(|batch| batch.iter().map(|event| event.cycles)).collect();
+    assert_eq!(cycles, [0x5_f000_0000, 0x6_c000_0000]);
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub(super) fn all() -> Vec<Case> {
         no_time_at_all(),
         no_time_for_one_cpu(),
         a_long_silence(),
+        a_silence_before_the_first_time(),
+        silences_without_any_time(),
         a_long_pause(),
         a_buffer_after_a_long_pause(),
         a_late_part_after_many_events(),
@@ -134,6 +136,25 @@ fn a_long_silence() -> Case {
     case.end(open);
     case.event(0, SILENT + 0xe000_0030, RUNNING, &[1, 1]);
     case.done()
+}
+
+/// The lower bits fell during the silence, so the kernel wrote the time.
+fn a_silence_before_the_first_time() -> Case {
+    let mut case = Builder::standard("a silence before the first TIME");
+    case.event(0, 0x5_f000_0000, RUNNING, &[1, 1]);
+    case.time(0, 0x6_c000_0000);
+    case.event(0, 0x6_c000_0000, READY, &[1, 1]);
+    case.done()
+}
+
+/// The class CONTROL is filtered out: the lower bits that fall are all that is known of an overflow.
+fn silences_without_any_time() -> Case {
+    let mut case = Builder::standard("silences of almost 32 bits without any TIME");
+    case.buffer(0, 0xf000_0000, 1, 714);
+    case.event(0, 0xf000_0000, RUNNING, &[1, 1]);
+    case.event(0, 0x1_c000_0000, READY, &[1, 1]);
+    case.event(0, 0x2_b800_0000, RUNNING, &[1, 1]);
+    Case { is_unanchored: true, ..case.done() }
 }
 
 /// No events for more than 2^32 counts; the lower bits happen to be higher than before, but a buffer came.
