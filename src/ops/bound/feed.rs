@@ -38,6 +38,8 @@ pub(super) fn observe(
             control.check()?;
         }
     }
+    // Also those behind the last event.
+    gaps.before(i64::MAX, |core, end| feed.gap(core, end, system));
     let mut end = i64::MIN;
     let sql = "SELECT end_at FROM recording WHERE recording = $recording";
     for batch in session.sql(sql, &[("recording", Param::from(recording))])? {
