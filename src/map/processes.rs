@@ -3,7 +3,7 @@
 //! step follows from, which is up to each mapper.
 
 use super::process::{Instance, Phase, Process, between, is_entry, is_exit, kind, phase_after, phase_before};
-use super::{Gap, Output};
+use super::{Gap, Output, UNSEEN};
 use crate::btf::{Action, Actor, EntityType, Event, KnownState, NameId, Names, Note, State as BtfState};
 use crate::description::ProcessStep;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -234,7 +234,7 @@ impl Processes {
         if is_entry(action) {
             self.free(core, p, time);
         }
-        self.emit(p, time, core, action, Output::Event);
+        self.emit(p, time, core, action, Note::None);
         self.track(p, time, core, action);
         self.all[p].has_ended = action == Action::Terminate;
     }
@@ -257,12 +257,12 @@ impl Processes {
     fn aside(&mut self, p: usize, time: i64, core: NameId, act: impl FnOnce(&mut Self)) {
         let other = self.running.get(&core).copied().filter(|other| *other != p);
         if let Some(other) = other {
-            self.emit(other, time, core, Action::Preempt, Output::Closing);
+            self.emit_unseen(other, time, core, Action::Preempt);
             self.running.remove(&core);
         }
         act(self);
         if let Some(other) = other {
-            self.emit(other, time, core, Action::Resume, Output::Closing);
+            self.emit_unseen(other, time, core, Action::Resume);
             self.running.insert(core, other);
         }
     }
@@ -315,7 +315,7 @@ impl Processes {
         if is_entry(action) {
             self.free(core, p, time);
         }
-        self.emit(p, time, core, action, Output::Closing);
+        self.emit_unseen(p, time, core, action);
         self.track(p, time, core, action);
     }
 
@@ -358,21 +358,29 @@ impl Processes {
         }
     }
 
-    /// Emits an event of the oldest instance. Its runnables leave the core before it, innermost first, and
-    /// come back after it (BTF 2.1.5: a runnable runs only while its process does).
-    fn emit(&mut self, p: usize, time: i64, core: NameId, action: Action, output: fn(Event) -> Output) {
+    /// Emits an event of the oldest instance that was not recorded.
+    fn emit_unseen(&mut self, p: usize, time: i64, core: NameId, action: Action) {
+        let note = Note::Name(self.names.intern(UNSEEN));
+        self.emit(p, time, core, action, note);
+    }
+
+    /// Emits an event of the oldest instance; one with a note was not recorded. Its runnables leave the core
+    /// before it, innermost first, and come back after it (BTF 2.1.5: a runnable runs only while its process
+    /// does).
+    fn emit(&mut self, p: usize, time: i64, core: NameId, action: Action, note: Note) {
+        let output: fn(Event) -> Output = if note == Note::None { Output::Event } else { Output::Closing };
         let process = &self.all[p];
         let first = process.open.front();
         let target: Actor = (process.name, first.map_or(0, |first| first.number));
         let runnables = first.map(|first| first.runnables.as_slice()).unwrap_or_default();
         let of_runnable = |runnable: &Actor, action| {
-            output(Event::new(time, target, EntityType::Runnable, *runnable, action, Note::None))
+            output(Event::new(time, target, EntityType::Runnable, *runnable, action, note))
         };
         if is_exit(action) {
             let action = if action == Action::Terminate { action } else { Action::Suspend };
             self.out.extend(runnables.iter().rev().map(|runnable| of_runnable(runnable, action)));
         }
-        self.out.push(output(Event::new(time, (core, 0), kind(process), target, action, Note::None)));
+        self.out.push(output(Event::new(time, (core, 0), kind(process), target, action, note)));
         if is_entry(action) {
             self.out.extend(runnables.iter().map(|runnable| of_runnable(runnable, Action::Resume)));
         }

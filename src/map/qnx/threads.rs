@@ -7,6 +7,7 @@ use super::mapper::QnxMapper;
 use super::state::{Phase, Thread};
 use super::{Irq, words};
 use crate::btf::{Action, EntityType, NameId, Note};
+use crate::map::UNSEEN_AT_GAP;
 use crate::qnx::{Event, UNKNOWN, event_name};
 
 impl QnxMapper {
@@ -219,7 +220,7 @@ impl QnxMapper {
 
     /// Rule Q28: takes a thread from its core at a gap and ends its runnables, in BTF.
     pub(super) fn close_thread(&mut self, t: usize) {
-        let (gap, phase) = (self.note("gap"), self.threads[t].phase);
+        let (gap, phase) = (self.note(UNSEEN_AT_GAP), self.threads[t].phase);
         if !self.threads[t].runnables.is_empty() {
             if phase != Phase::Running {
                 let nowhere = self.entities.nowhere;
