@@ -117,9 +117,10 @@ impl Processes {
         true
     }
 
-    /// A process that does not run is ended by another one.
+    /// A process that does not run is ended by another one: its state is known up to now.
     pub fn end(&mut self, p: usize, time: i64, core: NameId) {
         if self.phase(p).is_some() {
+            self.lose(p, time);
             self.end_unseen(p, time, core);
         }
     }

@@ -113,6 +113,7 @@ fn a_task_that_loses_its_cpu_waits_if_it_becomes_ready_next() {
         "-8 task_20",
         "8 Core_0 task_10 resume",
         "9 Core_0 task_10 wait",
+        "-10 task_20",
     ];
     assert_eq!(events(&all, &[]), expected, "nothing is told of task 2 after it lost its CPU but its end");
 }
@@ -417,6 +418,15 @@ fn what_does_not_run_can_be_suspended_and_ended() {
         "{found}"
     );
     assert!(found.contains("missing-parameter: 1 events lack a parameter"), "{found}");
+}
+
+#[test]
+fn what_waits_and_is_ended_has_waited_until_then() {
+    let all =
+        [on(1, Create(task(1))), on(2, Run(task(1))), on(3, Block(1)), on(4, Run(task(2))), on(5, End(1))];
+    let found = mapped(&all, &[]).join("\n");
+    assert!(found.contains("3 Core_0 task_10 wait"), "{found}");
+    assert!(found.contains("-5 task_10\n!5 Core_0 task_20 preempt\n!5 Core_0 task_10 release"), "{found}");
 }
 
 #[test]
