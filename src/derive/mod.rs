@@ -212,8 +212,9 @@ impl Derive {
 
     /// The state of a process instance is unknown from `time` on, until its next event.
     pub fn lose(&mut self, process: Actor, time: i64, names: &Names) {
+        let process = self.process(process);
         self.runnables.lose(process, time, names, &mut self.rows);
-        self.processes.lose(self.process(process), time, names, &mut self.rows);
+        self.processes.lose(process, time, names, &mut self.rows);
     }
 
     /// An event that was not recorded, but keeps the rules of BTF: nothing is derived from it, but that a

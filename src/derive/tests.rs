@@ -334,6 +334,22 @@ fn what_a_lost_instance_runs_is_lost_with_it() {
 }
 
 #[test]
+fn what_a_lost_handler_of_a_core_runs_is_lost_with_it() {
+    let mut t = Trace::new();
+    let [isr, process] = [("I", 0), ("Core.I", 5)].map(|(name, n)| (t.names.intern(name), n));
+    t.derive.handler(isr, process);
+    t.at(10, "Core", EntityType::Isr, ("I", 0), Action::Start);
+    t.at(12, "I", EntityType::Runnable, ("R", 0), Action::Start);
+    t.at(20, "Core", EntityType::Isr, ("I", 0), Action::Preempt);
+    t.derive.lose(isr, 50, &t.names);
+    t.derive.finish(100, &t.names);
+    assert_eq!(
+        states(&mut t),
+        [of("R", 0, "Core", "running", 12, 20), of("R", 0, "Core", "suspended", 20, 50)]
+    );
+}
+
+#[test]
 fn a_runnable_ends_with_its_process_at_the_latest() {
     for also in [false, true] {
         let mut t = Trace::new();
