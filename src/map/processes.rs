@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub(super) struct Processes {
     pub names: Names,
     all: Vec<Process>,
+    /// Those of which something is known: an instance that has not ended, or that the last one has.
+    known: BTreeSet<usize>,
     /// The process that each core runs.
     running: BTreeMap<NameId, usize>,
     /// The number of the next instance of each runnable.
@@ -35,11 +37,18 @@ impl Processes {
         &self.all
     }
 
+    /// The processes of which something is known, by index: what a gap may hide.
+    pub fn known(&self) -> impl Iterator<Item = usize> {
+        self.known.iter().copied()
+    }
+
     /// Continues from the state of the same processes; false if they are others.
     pub fn resume(&mut self, state: Vec<Process>) -> bool {
         let same = |(own, other): (&Process, &Process)| (own.name, own.is_isr) == (other.name, other.is_isr);
         let are_same = self.all.len() == state.len() && self.all.iter().zip(&state).all(same);
         if are_same {
+            let is_known = |process: &Process| process.has_ended || !process.open.is_empty();
+            self.known = (0..).zip(&state).filter(|(_, process)| is_known(process)).map(|(p, _)| p).collect();
             self.all = state;
         }
         are_same
@@ -171,7 +180,7 @@ impl Processes {
         described: impl Fn(&Names, usize) -> Option<NameId>,
     ) {
         let Some(any) = cores.first().copied() else { return };
-        for p in 0..self.all.len() {
+        for p in self.known().collect::<Vec<usize>>() {
             let home = self.all[p].core.or_else(|| described(&self.names, p));
             if home.is_none_or(|home| cores.contains(&home)) {
                 self.cut(p, gap.begin, home.unwrap_or(any));
@@ -183,6 +192,7 @@ impl Processes {
     /// All that is open of a process ends, unseen: nothing is known of it from `time` on. `core` is for one
     /// that has not run yet.
     pub fn cut(&mut self, p: usize, time: i64, core: NameId) {
+        self.known.remove(&p);
         self.all[p].has_ended = false;
         while !self.all[p].open.is_empty() {
             self.lose(p, time);
@@ -270,6 +280,7 @@ impl Processes {
 
     /// A new instance, and its activation.
     fn open(&mut self, p: usize, time: i64) -> Event {
+        self.known.insert(p);
         let process = &mut self.all[p];
         let number = process.next;
         process.next += 1;

@@ -43,13 +43,17 @@ fn mapped(events: &[At], endless: &[&str]) -> Vec<String> {
     mapped_by("systemview", events, endless)
 }
 
-fn mapped_by(profile: &str, events: &[At], endless: &[&str]) -> Vec<String> {
+fn mapper_by(profile: &str, endless: &[&str]) -> SchedulerMapper {
     let settings = Settings {
         profiles: vec![profile.into()],
         endless: endless.iter().map(|pattern| (*pattern).to_owned()).collect(),
     };
     let recording = Recording { begin: 0, end: 100, time_scale: TimeScale::Ns, gaps: &[] };
-    let mut mapper = SchedulerMapper::new(settings, &recording).unwrap();
+    SchedulerMapper::new(settings, &recording).unwrap()
+}
+
+fn mapped_by(profile: &str, events: &[At], endless: &[&str]) -> Vec<String> {
+    let mut mapper = mapper_by(profile, endless);
     for pass in 0..=SchedulerMapper::LOOK_AHEADS {
         for at in events {
             match at {
@@ -685,6 +689,31 @@ fn what_was_wanted_or_held_before_a_gap_says_nothing_behind_it() {
         assert!(found.contains(line), "{line}\n{found}");
     }
     assert!(!found.contains("semaphore-is-signal"), "{found}");
+}
+
+/// A gap costs as much as what it hides, however many tasks there were.
+#[test]
+fn what_a_gap_has_cut_is_not_kept() {
+    let mut mapper = mapper_by("systemview", &["*"]);
+    let mut begun = 0;
+    let mut step = |mapper: &mut SchedulerMapper, number: u64| {
+        let request = What::Semaphore { action: Action::RequestSemaphore, name: "SEM_1".into() };
+        for what in [Ready(task(number)), Run(task(number)), request, Block(number), Ready(task(number))] {
+            begun += 1;
+            mapper.event(&Occurrence { time: begun, cpu: 0, what });
+        }
+        begun
+    };
+    for number in 1..20 {
+        let begin = step(&mut mapper, number);
+        mapper.gap(&Gap { core: Some("Core_0".into()), begin, end: begin });
+        assert_eq!((mapper.rules.processes.known().count(), mapper.rules.requested.len()), (0, 0));
+    }
+    // Nor does a job leave something behind that ends while it wants a semaphore.
+    for _ in 0..20 {
+        step(&mut mapper, 1);
+    }
+    assert_eq!((mapper.rules.processes.known().count(), mapper.rules.requested.len()), (1, 1));
 }
 
 #[test]
