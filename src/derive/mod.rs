@@ -5,6 +5,7 @@
 mod edges;
 mod entities;
 mod freertos;
+mod instance;
 mod occupants;
 mod processes;
 mod records;
