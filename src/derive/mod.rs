@@ -173,6 +173,11 @@ impl Derive {
     fn own_event(&mut self, event: &Event, names: &Names) {
         match event.target_type {
             EntityType::Task | EntityType::Isr => {
+                if event.action == Action::Start {
+                    for older in self.processes.over(event) {
+                        self.processes.end_lost(older, names, &mut self.entities, &mut self.rows);
+                    }
+                }
                 self.processes.event(event, names, &mut self.entities, &mut self.rows);
                 self.runnables.of_process(event, names, &mut self.rows);
             }

@@ -8,6 +8,7 @@ use super::{Rows, Violations};
 use crate::btf::spec::process_transition;
 use crate::btf::{Action, Actor, EntityType, Event, KnownState, NameId, Names, State};
 use crate::names::IdMap;
+use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
 
 #[derive(Debug, Default)]
@@ -16,6 +17,8 @@ pub(super) struct Processes {
     /// Consecutive lost activations: the number of the last one, and their count.
     lost: IdMap<NameId, (i64, i64)>,
     born: u64,
+    /// Instances whose state is unknown, by process: they may have ended. Some have been seen again.
+    doubtful: IdMap<NameId, BTreeSet<i64>>,
     pub violations: Violations,
     pub gaps: Gaps,
     /// The core that each process was on last.
@@ -42,6 +45,10 @@ impl Processes {
     /// An open instance gets another name and number.
     pub fn rename(&mut self, from: Actor, to: Actor) {
         if let Some(mut open) = self.open.remove(&from) {
+            self.settle(from);
+            if open.lost {
+                self.doubt(to);
+            }
             (open.process, open.instance) = to;
             self.open.insert(to, open);
         }
@@ -105,9 +112,14 @@ impl Processes {
         if core.is_some_and(|core| self.gaps.visible(core, event.time) > event.time) {
             entry.lose(event.time, names, rows);
         }
-        let (born, core) = (entry.born, entry.core);
+        let (born, core, cut, lost) = (entry.born, entry.core, entry.cut, entry.lost);
         if ended {
             open.remove().end(Some(event.time), names, entities, rows);
+        }
+        if ended && cut {
+            self.settle(actor);
+        } else if lost {
+            self.doubt(actor);
         }
         if self.occupants.is_some() {
             if event.action == Action::Start {
@@ -157,6 +169,7 @@ impl Processes {
         (open.cut, open.lost) = (true, true);
         open.idle = entities.idles(event.target, event.target_type, names);
         self.open.insert(actor, open);
+        self.doubt(actor);
     }
 
     /// What is known of an instance without an event.
@@ -189,7 +202,35 @@ impl Processes {
     pub fn lose(&mut self, process: Actor, time: i64, names: &Names, rows: &mut Rows) {
         if let Some(open) = self.open.get_mut(&process) {
             open.lose(time, names, rows);
+            self.doubt(process);
         }
+    }
+
+    /// The state of an instance is unknown.
+    fn doubt(&mut self, (process, instance): Actor) {
+        self.doubtful.entry(process).or_default().insert(instance);
+    }
+
+    /// An instance has ended.
+    fn settle(&mut self, (process, instance): Actor) {
+        if let Some(doubtful) = self.doubtful.get_mut(&process) {
+            doubtful.remove(&instance);
+        }
+    }
+
+    /// The instances in doubt that have ended by the start of another one of their process: those of one core
+    /// start one after the other. An ISR that is preempted may be below the one that starts. In a foreign
+    /// trace, the order of starts may be another one than that of the numbers.
+    pub fn over(&self, start: &Event) -> Vec<Actor> {
+        let Some(doubtful) = self.doubtful.get(&start.target) else { return Vec::new() };
+        let is_over = |older: &Actor| {
+            self.open.get(older).is_some_and(|open| match open.core {
+                Some(core) => core == start.source && (open.kind == EntityType::Task || open.state.on_core()),
+                None => open.kind == EntityType::Task && self.left_edge.is_none(),
+            })
+        };
+        let older = doubtful.range(..start.target_instance).map(|number| (start.target, *number));
+        older.filter(is_over).collect()
     }
 
     /// The trace of `core`, or of all, has a gap `[begin, end)`: nothing is known there of the instances that
@@ -208,6 +249,7 @@ impl Processes {
                 None => gaps.visible_everywhere(open.since),
             };
             open.lose(begin, names, rows);
+            self.doubtful.entry(open.process).or_default().insert(open.instance);
         }
         self.lost.retain(|process, _| homes.get(process).is_some_and(|home| !is_home(*home)));
         let of_core = homes.iter().filter(|(_, home)| is_home(**home));
@@ -224,6 +266,7 @@ impl Processes {
             && let Some(open) = self.open.remove(&process)
         {
             open.end(None, names, entities, rows);
+            self.settle(process);
         }
     }
 

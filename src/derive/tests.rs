@@ -404,6 +404,53 @@ fn a_lost_instance_that_is_ended_is_written_once_and_forgotten() {
     assert_eq!(b.column_by_name(pi::TERMINATE_AT).unwrap().null_count(), 3);
 }
 
+/// Of many gaps, each leaves an instance open of which nothing more comes.
+#[test]
+fn what_a_gap_has_cut_is_written_when_the_next_one_starts() {
+    let mut t = Trace::new();
+    let core = t.names.intern("Core");
+    for n in 0..5 {
+        let begin = n * 100;
+        t.task(begin, n, Action::Activate);
+        t.task(begin + 10, n, Action::Start);
+        assert_eq!(t.derive.rows.instances.len() as i64, n, "the one before has ended");
+        t.derive.gap(Some(core), (begin + 20, begin + 50), &t.names);
+    }
+    // One that is seen again has not ended, nor one that starts behind it.
+    t.task(460, 4, Action::Resume);
+    t.task(470, 5, Action::Activate);
+    t.task(480, 4, Action::Terminate);
+    t.task(480, 5, Action::Start);
+    assert_eq!(t.derive.finish(500, &t.names), Violations::default());
+    let b = t.instances();
+    let rows = (0..b.num_rows()).map(|row| [pi::INSTANCE, pi::RUNNING].map(|c| number(&b, c, row)));
+    assert_eq!(rows.collect::<Vec<_>>(), [[0, 10], [1, 10], [2, 10], [3, 10], [4, 30], [5, 20]]);
+}
+
+#[test]
+fn isrs_that_may_go_on_behind_a_gap_are_one_instance_each() {
+    let mut t = Trace::new();
+    let isr = |t: &mut Trace, time, core: &str, name: &str, n, action| {
+        t.at(time, core, EntityType::Isr, (name, n), action);
+    };
+    let core = t.names.intern("Core");
+    isr(&mut t, 10, "Core", "I", 0, Action::Start);
+    isr(&mut t, 15, "Core", "I", 0, Action::Preempt);
+    isr(&mut t, 15, "Core", "J", 0, Action::Start);
+    t.derive.gap(Some(core), (20, 30), &t.names);
+    // One of another core, and one on top of it.
+    isr(&mut t, 40, "Other", "J", 1, Action::Start);
+    isr(&mut t, 41, "Core", "J", 0, Action::Terminate);
+    isr(&mut t, 42, "Core", "I", 1, Action::Start);
+    isr(&mut t, 43, "Core", "I", 1, Action::Terminate);
+    isr(&mut t, 43, "Core", "I", 0, Action::Resume);
+    isr(&mut t, 44, "Core", "I", 0, Action::Terminate);
+    isr(&mut t, 45, "Other", "J", 1, Action::Terminate);
+    t.derive.finish(50, &t.names);
+    let b = t.instances();
+    assert_eq!((b.num_rows(), b.column_by_name(pi::TERMINATE_AT).unwrap().null_count()), (4, 0));
+}
+
 #[test]
 fn what_a_runnable_does_in_a_gap_is_not_known() {
     let mut t = Trace::new();
