@@ -260,14 +260,20 @@ impl Processes {
         }
     }
 
-    /// A lost instance has ended, when and how is not known.
-    pub fn end_lost(&mut self, process: Actor, names: &Names, entities: &mut Entities, rows: &mut Rows) {
-        if self.open.get(&process).is_some_and(|open| open.lost)
-            && let Some(open) = self.open.remove(&process)
-        {
+    /// A lost instance has ended, when and how is not known; false if it is not lost.
+    pub fn end_lost(
+        &mut self,
+        process: Actor,
+        names: &Names,
+        entities: &mut Entities,
+        rows: &mut Rows,
+    ) -> bool {
+        let is_lost = self.open.get(&process).is_some_and(|open| open.lost);
+        if is_lost && let Some(open) = self.open.remove(&process) {
             open.end(None, names, entities, rows);
             self.settle(process);
         }
+        is_lost
     }
 
     pub fn finish(&mut self, end: i64, names: &Names, entities: &mut Entities, rows: &mut Rows) {

@@ -279,8 +279,8 @@ fn nothing_of_a_runnable_is_known_in_a_gap_and_before_its_first_event() {
         ]
     );
     let b = t.derive.rows.runnables.take_batch().unwrap();
-    let row = |n| ["running", "suspended"].map(|c| number(&b, c, n));
-    assert_eq!((row(0), row(1)), ([10, 0], [5, 10]));
+    assert_eq!(b.num_rows(), 1, "it is one execution");
+    assert_eq!(["running", "suspended"].map(|c| number(&b, c, 0)), [10 + 5, 10]);
 }
 
 #[test]
@@ -331,6 +331,64 @@ fn what_a_lost_instance_runs_is_lost_with_it() {
     assert_eq!((number(&states, "begin_at", 0), number(&states, "end_at", 0)), (30, 50));
     let runnables = t.derive.rows.runnables.take_batch().unwrap();
     assert_eq!(number(&runnables, "running", 0), 20);
+}
+
+#[test]
+fn a_runnable_that_was_lost_is_one_execution() {
+    let terminates = |t: &mut Trace| t.at(70, "T", EntityType::Runnable, ("R", 0), Action::Terminate);
+    let ends_unseen = |t: &mut Trace| {
+        let [task, runnable] = ["T", "R"].map(|name| (t.names.intern(name), 0));
+        let kind = EntityType::Runnable;
+        t.derive.closing(&Event::new(70, task, kind, runnable, Action::Terminate, Note::None), &t.names);
+    };
+    let ends_with_process = |t: &mut Trace| {
+        t.task(70, 0, Action::Terminate);
+        t.task(80, 1, Action::Activate);
+    };
+    let ways: [(&dyn Fn(&mut Trace), bool, i64); 3] =
+        [(&terminates, true, 20 + 10), (&ends_unseen, false, 20), (&ends_with_process, false, 20)];
+    for (end, goes_on, running) in ways {
+        let mut t = Trace::new();
+        t.task(10, 0, Action::Activate);
+        t.task(20, 0, Action::Start);
+        t.at(30, "T", EntityType::Runnable, ("R", 0), Action::Start);
+        let task = (t.names.intern("T"), 0);
+        t.derive.lose(task, 50, &t.names);
+        t.task(60, 0, Action::Resume);
+        if goes_on {
+            t.at(60, "T", EntityType::Runnable, ("R", 0), Action::Resume);
+        }
+        assert_eq!(t.derive.rows.runnables.len(), 0, "it may go on");
+        end(&mut t);
+        assert_eq!(t.derive.rows.runnables.len(), 1, "it is written when it has ended");
+        assert_eq!(t.derive.finish(100, &t.names), Violations::default());
+        let b = t.derive.rows.runnables.take_batch().unwrap();
+        assert_eq!((b.num_rows(), number(&b, "running", 0)), (1, running));
+        assert!(!b.column_by_name("complete").unwrap().as_boolean().value(0));
+    }
+}
+
+#[test]
+fn what_lost_runnables_have_called_counts_once() {
+    let mut t = Trace::new();
+    t.task(10, 0, Action::Activate);
+    t.task(20, 0, Action::Start);
+    let r = |t: &mut Trace, time, name: &str, action| {
+        t.at(time, "T", EntityType::Runnable, (name, 0), action);
+    };
+    r(&mut t, 30, "A", Action::Start);
+    r(&mut t, 40, "B", Action::Start);
+    let task = (t.names.intern("T"), 0);
+    t.derive.lose(task, 50, &t.names);
+    t.task(60, 0, Action::Resume);
+    r(&mut t, 60, "A", Action::Resume);
+    r(&mut t, 60, "B", Action::Resume);
+    r(&mut t, 65, "B", Action::Terminate);
+    r(&mut t, 70, "A", Action::Terminate);
+    t.derive.finish(100, &t.names);
+    let b = t.derive.rows.runnables.take_batch().unwrap();
+    let row = |n| ["depth", "running", "callees"].map(|c| number(&b, c, n));
+    assert_eq!((row(0), row(1)), ([1, 10 + 5, 0], [0, 20 + 10, 10 + 5]));
 }
 
 #[test]
