@@ -5,6 +5,7 @@
 mod edges;
 mod entities;
 mod freertos;
+mod instance;
 mod occupants;
 mod processes;
 mod records;
@@ -172,6 +173,11 @@ impl Derive {
     fn own_event(&mut self, event: &Event, names: &Names) {
         match event.target_type {
             EntityType::Task | EntityType::Isr => {
+                if event.action == Action::Start {
+                    for older in self.processes.over(event) {
+                        self.end_lost(older, names);
+                    }
+                }
                 self.processes.event(event, names, &mut self.entities, &mut self.rows);
                 self.runnables.of_process(event, names, &mut self.rows);
             }
@@ -212,18 +218,35 @@ impl Derive {
 
     /// The state of a process instance is unknown from `time` on, until its next event.
     pub fn lose(&mut self, process: Actor, time: i64, names: &Names) {
+        let process = self.process(process);
         self.runnables.lose(process, time, names, &mut self.rows);
-        self.processes.lose(self.process(process), time, names, &mut self.rows);
+        self.processes.lose(process, time, names, &mut self.rows);
     }
 
     /// An event that was not recorded, but keeps the rules of BTF: nothing is derived from it, but that a
     /// lost instance which it ends has no more events.
     pub fn closing(&mut self, event: &Event, names: &Names) {
-        let is_process = matches!(event.target_type, EntityType::Task | EntityType::Isr);
-        if is_process && event.action == Action::Terminate {
-            let actor = (event.target, event.target_instance);
-            let process = self.handlers.remove(&actor).unwrap_or(actor);
-            self.processes.end_lost(process, names, &mut self.entities, &mut self.rows);
+        if event.action != Action::Terminate {
+            return;
+        }
+        let target = (event.target, event.target_instance);
+        match event.target_type {
+            EntityType::Task | EntityType::Isr => {
+                let process = self.handlers.remove(&target).unwrap_or(target);
+                self.end_lost(process, names);
+            }
+            EntityType::Runnable => {
+                let process = self.process((event.source, event.source_instance));
+                self.runnables.end_lost_one(target, process, names, &mut self.rows);
+            }
+            _ => {}
+        }
+    }
+
+    /// A process instance has ended if it is lost, when and how is not known.
+    fn end_lost(&mut self, process: Actor, names: &Names) {
+        if self.processes.end_lost(process, names, &mut self.entities, &mut self.rows) {
+            self.runnables.end_lost(process, names, &mut self.rows);
         }
     }
 

@@ -2,42 +2,14 @@
 
 use super::edges::{Gaps, LeftEdge};
 use super::entities::Entities;
+use super::instance::Open;
 use super::occupants::Occupants;
 use super::{Rows, Violations};
 use crate::btf::spec::process_transition;
 use crate::btf::{Action, Actor, EntityType, Event, KnownState, NameId, Names, State};
 use crate::names::IdMap;
-use crate::schema::{ProcessInstanceRow, ProcessStateRow};
+use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
-
-#[derive(Debug)]
-struct Open {
-    /// Number of the instance by first event, so that open ones are written in a fixed order.
-    born: u64,
-    process: NameId,
-    instance: i64,
-    kind: EntityType,
-    /// An idle task.
-    idle: bool,
-    core: Option<NameId>,
-    state: State,
-    since: i64,
-    activate_at: Option<i64>,
-    start_at: Option<i64>,
-    /// Time in each state after the start, by `slot`.
-    spent: [i64; 5],
-    preemptions: i64,
-    /// Activations lost right before its own; `None` if its activation was not seen.
-    lost_before: Option<i64>,
-    /// Cut off by the left edge or a gap.
-    cut: bool,
-    /// The writer does not tell the activations of its process.
-    untold: bool,
-    /// The state is unknown until the next event.
-    lost: bool,
-    /// Its state on the core that another process has taken from it, without an event: it is taken for READY.
-    suspended: Option<State>,
-}
 
 #[derive(Debug, Default)]
 pub(super) struct Processes {
@@ -45,6 +17,8 @@ pub(super) struct Processes {
     /// Consecutive lost activations: the number of the last one, and their count.
     lost: IdMap<NameId, (i64, i64)>,
     born: u64,
+    /// Instances whose state is unknown, by process: they may have ended. Some have been seen again.
+    doubtful: IdMap<NameId, BTreeSet<i64>>,
     pub violations: Violations,
     pub gaps: Gaps,
     /// The core that each process was on last.
@@ -62,18 +36,6 @@ pub(super) struct Processes {
     activated: IdMap<NameId, ()>,
 }
 
-/// The index of a state in `Open::spent`; ACTIVE time is the start delay, not part of an execution.
-fn slot(state: State) -> Option<usize> {
-    match state {
-        State::Running => Some(0),
-        State::Ready => Some(1),
-        State::Waiting => Some(2),
-        State::Polling => Some(3),
-        State::Parking => Some(4),
-        _ => None,
-    }
-}
-
 impl Processes {
     /// The core a process instance was last on.
     pub fn core(&self, process: NameId, instance: i64) -> Option<NameId> {
@@ -83,6 +45,10 @@ impl Processes {
     /// An open instance gets another name and number.
     pub fn rename(&mut self, from: Actor, to: Actor) {
         if let Some(mut open) = self.open.remove(&from) {
+            self.settle(from);
+            if open.lost {
+                self.doubt(to);
+            }
             (open.process, open.instance) = to;
             self.open.insert(to, open);
         }
@@ -146,9 +112,14 @@ impl Processes {
         if core.is_some_and(|core| self.gaps.visible(core, event.time) > event.time) {
             entry.lose(event.time, names, rows);
         }
-        let (born, core) = (entry.born, entry.core);
+        let (born, core, cut, lost) = (entry.born, entry.core, entry.cut, entry.lost);
         if ended {
             open.remove().end(Some(event.time), names, entities, rows);
+        }
+        if ended && cut {
+            self.settle(actor);
+        } else if lost {
+            self.doubt(actor);
         }
         if self.occupants.is_some() {
             if event.action == Action::Start {
@@ -198,6 +169,7 @@ impl Processes {
         (open.cut, open.lost) = (true, true);
         open.idle = entities.idles(event.target, event.target_type, names);
         self.open.insert(actor, open);
+        self.doubt(actor);
     }
 
     /// What is known of an instance without an event.
@@ -230,7 +202,35 @@ impl Processes {
     pub fn lose(&mut self, process: Actor, time: i64, names: &Names, rows: &mut Rows) {
         if let Some(open) = self.open.get_mut(&process) {
             open.lose(time, names, rows);
+            self.doubt(process);
         }
+    }
+
+    /// The state of an instance is unknown.
+    fn doubt(&mut self, (process, instance): Actor) {
+        self.doubtful.entry(process).or_default().insert(instance);
+    }
+
+    /// An instance has ended.
+    fn settle(&mut self, (process, instance): Actor) {
+        if let Some(doubtful) = self.doubtful.get_mut(&process) {
+            doubtful.remove(&instance);
+        }
+    }
+
+    /// The instances in doubt that have ended by the start of another one of their process: those of one core
+    /// start one after the other. An ISR that is preempted may be below the one that starts. In a foreign
+    /// trace, the order of starts may be another one than that of the numbers.
+    pub fn over(&self, start: &Event) -> Vec<Actor> {
+        let Some(doubtful) = self.doubtful.get(&start.target) else { return Vec::new() };
+        let is_over = |older: &Actor| {
+            self.open.get(older).is_some_and(|open| match open.core {
+                Some(core) => core == start.source && (open.kind == EntityType::Task || open.state.on_core()),
+                None => open.kind == EntityType::Task && self.left_edge.is_none(),
+            })
+        };
+        let older = doubtful.range(..start.target_instance).map(|number| (start.target, *number));
+        older.filter(is_over).collect()
     }
 
     /// The trace of `core`, or of all, has a gap `[begin, end)`: nothing is known there of the instances that
@@ -249,6 +249,7 @@ impl Processes {
                 None => gaps.visible_everywhere(open.since),
             };
             open.lose(begin, names, rows);
+            self.doubtful.entry(open.process).or_default().insert(open.instance);
         }
         self.lost.retain(|process, _| homes.get(process).is_some_and(|home| !is_home(*home)));
         let of_core = homes.iter().filter(|(_, home)| is_home(**home));
@@ -259,13 +260,20 @@ impl Processes {
         }
     }
 
-    /// A lost instance has ended, when and how is not known.
-    pub fn end_lost(&mut self, process: Actor, names: &Names, entities: &mut Entities, rows: &mut Rows) {
-        if self.open.get(&process).is_some_and(|open| open.lost)
-            && let Some(open) = self.open.remove(&process)
-        {
+    /// A lost instance has ended, when and how is not known; false if it is not lost.
+    pub fn end_lost(
+        &mut self,
+        process: Actor,
+        names: &Names,
+        entities: &mut Entities,
+        rows: &mut Rows,
+    ) -> bool {
+        let is_lost = self.open.get(&process).is_some_and(|open| open.lost);
+        if is_lost && let Some(open) = self.open.remove(&process) {
             open.end(None, names, entities, rows);
+            self.settle(process);
         }
+        is_lost
     }
 
     pub fn finish(&mut self, end: i64, names: &Names, entities: &mut Entities, rows: &mut Rows) {
@@ -283,116 +291,5 @@ impl Processes {
             }
             open.end(None, names, entities, rows);
         }
-    }
-}
-
-impl Open {
-    /// Adds an event that leads from the first to the second state; returns true if the instance ends.
-    fn event(
-        &mut self,
-        event: &Event,
-        (from, to): (State, State),
-        names: &Names,
-        rows: &mut Rows,
-        violations: &mut u64,
-    ) -> bool {
-        if self.lost {
-            self.lost = false;
-            self.state = from;
-            self.since = event.time;
-        }
-        let fresh = event.action == Action::Activate && self.activate_at.is_none() && !self.cut;
-        if !fresh && self.state != from {
-            *violations += 1;
-        }
-        let core = (event.action != Action::Activate).then_some(event.source);
-        // The span that ends was on the previous core, if that is known.
-        self.core = self.core.or(core);
-        self.leave(event.time, names, rows);
-        self.core = core.or(self.core);
-        self.state = to;
-        self.since = event.time;
-        match event.action {
-            Action::Activate => self.activate_at = Some(event.time),
-            Action::Start => self.start_at = Some(event.time),
-            Action::Preempt | Action::Park => self.preemptions += 1,
-            _ => {}
-        }
-        event.action == Action::Terminate
-    }
-
-    fn new(born: u64, actor: Actor, kind: EntityType, state: State, since: i64) -> Self {
-        let (process, instance) = actor;
-        Self {
-            born,
-            process,
-            instance,
-            kind,
-            idle: false,
-            core: None,
-            state,
-            since,
-            activate_at: None,
-            start_at: None,
-            spent: [0; 5],
-            preemptions: 0,
-            lost_before: None,
-            cut: false,
-            untold: false,
-            lost: false,
-            suspended: None,
-        }
-    }
-
-    fn lose(&mut self, time: i64, names: &Names, rows: &mut Rows) {
-        if !self.lost {
-            self.leave(time, names, rows);
-        }
-        (self.cut, self.lost, self.suspended) = (true, true, None);
-    }
-
-    /// Ends the span of the current state at `time`. Spans of length 0 are not written.
-    fn leave(&mut self, time: i64, names: &Names, rows: &mut Rows) {
-        if time <= self.since || self.state == State::Terminated {
-            return;
-        }
-        if let Some(spent) = slot(self.state).and_then(|s| self.spent.get_mut(s)) {
-            *spent = spent.saturating_add(time.saturating_sub(self.since));
-        }
-        rows.states.push(ProcessStateRow {
-            process: names.name(self.process),
-            r#type: self.kind.into(),
-            instance: self.instance,
-            core: self.core.map(|c| names.name(c)),
-            state: self.state.into(),
-            begin_at: self.since,
-            end_at: time,
-            idle: self.idle,
-        });
-    }
-
-    /// It is written, and its core occurs.
-    fn end(self, terminate_at: Option<i64>, names: &Names, entities: &mut Entities, rows: &mut Rows) {
-        self.core.into_iter().for_each(|core| entities.occurs(core, EntityType::Core));
-        let [running, ready, waiting, polling, parking] = self.spent;
-        let begin = self.activate_at.is_some() || self.untold;
-        let whole = begin && self.start_at.is_some() && terminate_at.is_some();
-        rows.instances.push(ProcessInstanceRow {
-            process: names.name(self.process),
-            r#type: self.kind.into(),
-            instance: self.instance,
-            core: self.core.map(|c| names.name(c)),
-            activate_at: self.activate_at,
-            start_at: self.start_at,
-            terminate_at,
-            running,
-            ready,
-            waiting,
-            polling,
-            parking,
-            preemptions: self.preemptions,
-            complete: whole && !self.cut,
-            lost: self.lost_before,
-        });
     }
 }

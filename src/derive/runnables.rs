@@ -4,13 +4,14 @@
 
 use super::Rows;
 use super::processes::Processes;
+use super::step::MAX_DEPTH;
 use crate::btf::spec::{process_transition, runnable_transition};
-use crate::btf::{Event, NameId, Names, State};
+use crate::btf::{Actor, Event, NameId, Names, State};
 use crate::names::{IdMap, Name};
 use crate::schema::{RunnableInstanceRow, RunnableStateRow};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Open {
     runnable: NameId,
     instance: i64,
@@ -26,6 +27,8 @@ struct Open {
     caller: Option<u64>,
     /// How long its callees were running.
     callees: i64,
+    /// The part of `running` that its caller has in `callees`.
+    counted: i64,
     cut: bool,
     /// It is suspended because its process does not run: no event says so.
     implied: bool,
@@ -44,6 +47,8 @@ pub(super) struct Runnables {
     by_instance: IdMap<(NameId, i64), u64>,
     open: BTreeMap<u64, Open>,
     nested: IdMap<(NameId, i64), Nest>,
+    /// Those of which nothing is known until their next events, by process instance: they may have ended.
+    lost: IdMap<Actor, VecDeque<(u64, Open)>>,
     /// Processes that have ended although they call runnables, with the time and the last runnable by then.
     ended: Vec<((NameId, i64), i64, u64)>,
     born: u64,
@@ -58,34 +63,7 @@ impl Runnables {
         let process = (event.source, event.source_instance);
         let id = match self.by_instance.get(&key) {
             Some(id) => *id,
-            None => {
-                let started = from == State::Terminated;
-                let nest = self.nested.entry(process).or_default();
-                self.born += 1;
-                self.by_instance.insert(key, self.born);
-                self.open.insert(
-                    self.born,
-                    Open {
-                        runnable: event.target,
-                        instance: event.target_instance,
-                        process,
-                        core: None,
-                        depth: nest.depth,
-                        state: from,
-                        since: event.time,
-                        start_at: started.then_some(event.time),
-                        running: 0,
-                        suspended: 0,
-                        caller: nest.top,
-                        callees: 0,
-                        cut: !started,
-                        implied: false,
-                    },
-                );
-                nest.depth += 1;
-                nest.top = Some(self.born);
-                self.born
-            }
+            None => self.appear(event, from, names, rows),
         };
         let Some(open) = self.open.get_mut(&id) else { return };
         let implied = std::mem::take(&mut open.implied);
@@ -103,14 +81,55 @@ impl Runnables {
             None => processes.gaps.visible_everywhere(event.time),
         };
         open.cut |= open.since > event.time;
-        if to == State::Terminated {
-            self.by_instance.remove(&key);
-            if let Some(open) = self.open.remove(&id) {
-                self.left(id, &open);
-                self.returned(&open);
-                open.write(Some(event.time), names, rows);
-            }
+        if to == State::Terminated
+            && let Some(mut open) = self.take(id)
+        {
+            self.returned(&mut open);
+            open.write(Some(event.time), names, rows);
         }
+    }
+
+    /// A runnable that was not known to be open has its next event, which leads from state `from`: one that
+    /// was lost, or a new one.
+    fn appear(&mut self, event: &Event, from: State, names: &Names, rows: &mut Rows) -> u64 {
+        let key = (event.target, event.target_instance);
+        let process = (event.source, event.source_instance);
+        let started = from == State::Terminated;
+        let found = self.take_lost(key, process);
+        let nest = self.nested.entry(process).or_default();
+        let (id, open) = match found {
+            Some((id, open)) if !started => {
+                (id, Open { state: from, since: event.time, caller: nest.top, ..open })
+            }
+            // Another one may have its number.
+            before => {
+                before.iter().for_each(|(_, open)| open.write(None, names, rows));
+                self.born += 1;
+                let open = Open {
+                    runnable: event.target,
+                    instance: event.target_instance,
+                    process,
+                    core: None,
+                    depth: nest.depth,
+                    state: from,
+                    since: event.time,
+                    start_at: started.then_some(event.time),
+                    running: 0,
+                    suspended: 0,
+                    caller: nest.top,
+                    callees: 0,
+                    counted: 0,
+                    cut: !started,
+                    implied: false,
+                };
+                (self.born, open)
+            }
+        };
+        nest.depth += 1;
+        nest.top = Some(id);
+        self.by_instance.insert(key, id);
+        self.open.insert(id, open);
+        id
     }
 
     /// What happened to a process happens to its runnables, which writers need not say: they run when it
@@ -119,12 +138,17 @@ impl Runnables {
         let Some((_, to)) = process_transition(event.action) else { return };
         self.end_with_processes(event.time, names, rows);
         let process = (event.target, event.target_instance);
+        if to == State::Terminated {
+            if self.nested.contains_key(&process) || self.lost.contains_key(&process) {
+                self.ended.push((process, event.time, self.born));
+            }
+            return;
+        }
         let mut next = self.nested.get(&process).and_then(|nest| nest.top);
         while let Some(open) = next.and_then(|id| self.open.get_mut(&id)) {
             let (is, implied) = match to {
                 State::Ready | State::Waiting | State::Parking => (State::Suspended, true),
                 State::Running | State::Polling => (State::Running, false),
-                State::Terminated => return self.ended.push((process, event.time, self.born)),
                 _ => return,
             };
             if open.implied != implied && (open.implied || open.state == State::Running) {
@@ -147,45 +171,100 @@ impl Runnables {
         }
         for (process, time, last) in std::mem::take(&mut self.ended) {
             if self.nested.contains_key(&process) {
-                let is_cut = |id: u64, open: &Open| id <= last && open.process == process;
-                self.violations += self.cut(is_cut, time, names, rows);
+                let ended = self.ids(|id, open| id <= last && open.process == process);
+                self.leave(&ended, time, names, rows);
+                self.violations += ended.len() as u64;
+                for open in ended.into_iter().filter_map(|id| self.take(id)) {
+                    open.write(None, names, rows);
+                }
             }
+            self.end_lost_by(process, last, names, rows);
         }
     }
 
-    /// The trace of `core`, or of all, has a gap from `begin` on: what is open there ends, as far as is
-    /// known. So does what is open on an unknown core.
+    /// A process instance has ended, when and how is not known; so has what it ran that was lost.
+    pub fn end_lost(&mut self, process: Actor, names: &Names, rows: &mut Rows) {
+        self.end_lost_by(process, u64::MAX, names, rows);
+    }
+
+    /// Those up to the runnable `last`: a later one is of another instance with the number of that process.
+    fn end_lost_by(&mut self, process: Actor, last: u64, names: &Names, rows: &mut Rows) {
+        let Some(lost) = self.lost.get_mut(&process) else { return };
+        lost.iter().filter(|(id, _)| *id <= last).for_each(|(_, open)| open.write(None, names, rows));
+        lost.retain(|(id, _)| *id > last);
+        if lost.is_empty() {
+            self.lost.remove(&process);
+        }
+    }
+
+    /// A lost runnable has ended, when is not known.
+    pub fn end_lost_one(&mut self, runnable: Actor, process: Actor, names: &Names, rows: &mut Rows) {
+        if let Some((_, open)) = self.take_lost(runnable, process) {
+            open.write(None, names, rows);
+        }
+    }
+
+    /// Takes a runnable from those of its process that are lost.
+    fn take_lost(&mut self, runnable: Actor, process: Actor) -> Option<(u64, Open)> {
+        let lost = self.lost.get_mut(&process)?;
+        let place = lost.iter().position(|(_, open)| (open.runnable, open.instance) == runnable)?;
+        let found = lost.remove(place);
+        if lost.is_empty() {
+            self.lost.remove(&process);
+        }
+        found
+    }
+
+    /// The trace of `core`, or of all, has a gap from `begin` on: what is open there is lost. So is what is
+    /// open on an unknown core.
     pub fn gap(&mut self, core: Option<NameId>, begin: i64, names: &Names, rows: &mut Rows) {
         self.end_with_processes(begin, names, rows);
-        self.cut(|_, open| core.is_none() || open.core.is_none_or(|c| Some(c) == core), begin, names, rows);
+        let hidden = self.ids(|_, open| core.is_none() || open.core.is_none_or(|c| Some(c) == core));
+        self.lose_all(hidden, begin, names, rows);
     }
 
     /// The state of a process instance is unknown from `time` on: so is that of what it runs.
     pub fn lose(&mut self, process: (NameId, i64), time: i64, names: &Names, rows: &mut Rows) {
         if self.nested.contains_key(&process) {
-            self.cut(|_, open| open.process == process, time, names, rows);
+            let all = self.ids(|_, open| open.process == process);
+            self.lose_all(all, time, names, rows);
         }
     }
 
-    /// Ends open runnables, as far as is known; returns how many.
-    fn cut(&mut self, is_cut: impl Fn(u64, &Open) -> bool, time: i64, names: &Names, rows: &mut Rows) -> u64 {
-        let cut: Vec<u64> = self.open.iter().filter(|(id, o)| is_cut(**id, o)).map(|(id, _)| *id).collect();
-        self.leave(&cut, time, names, rows);
-        for id in &cut {
-            if let Some(open) = self.open.remove(id) {
-                self.by_instance.remove(&(open.runnable, open.instance));
-                self.left(*id, &open);
-                open.write(None, names, rows);
+    /// Nothing is known of these open runnables from `time` on, until their next events.
+    fn lose_all(&mut self, ids: Vec<u64>, time: i64, names: &Names, rows: &mut Rows) {
+        self.leave(&ids, time, names, rows);
+        for id in ids {
+            let Some(open) = self.take(id) else { continue };
+            let lost = self.lost.entry(open.process).or_default();
+            if lost.len() >= MAX_DEPTH {
+                lost.pop_front().iter().for_each(|(_, oldest)| oldest.write(None, names, rows));
             }
+            lost.push_back((id, Open { cut: true, implied: false, ..open }));
         }
-        cut.len() as u64
+    }
+
+    /// The numbers of open runnables, in the order of their first events.
+    fn ids(&self, of: impl Fn(u64, &Open) -> bool) -> Vec<u64> {
+        self.open.iter().filter(|(id, open)| of(**id, open)).map(|(id, _)| *id).collect()
+    }
+
+    /// Takes a runnable from the open ones.
+    fn take(&mut self, id: u64) -> Option<Open> {
+        let open = self.open.remove(&id)?;
+        self.by_instance.remove(&(open.runnable, open.instance));
+        self.left(id, &open);
+        Some(open)
     }
 
     pub fn finish(&mut self, end: i64, names: &Names, rows: &mut Rows) {
         self.end_with_processes(i64::MAX, names, rows);
         let all: Vec<u64> = self.open.keys().copied().collect();
         self.leave(&all, end, names, rows);
-        for open in std::mem::take(&mut self.open).into_values() {
+        let lost = std::mem::take(&mut self.lost).into_values().flatten();
+        let mut rest: Vec<(u64, Open)> = std::mem::take(&mut self.open).into_iter().chain(lost).collect();
+        rest.sort_unstable_by_key(|(id, _)| *id);
+        for (_, open) in rest {
             open.write(None, names, rows);
         }
         self.by_instance.clear();
@@ -195,18 +274,20 @@ impl Runnables {
     /// Counts the time of open runnables, innermost first: it is part of the time of their callers.
     fn leave(&mut self, ids: &[u64], time: i64, names: &Names, rows: &mut Rows) {
         for id in ids.iter().rev() {
-            if let Some(open) = self.open.get_mut(id) {
+            if let Some(mut open) = self.open.remove(id) {
                 open.leave(time, names, rows);
-                let open = open.clone();
-                self.returned(&open);
+                self.returned(&mut open);
+                self.open.insert(*id, open);
             }
         }
     }
 
     /// Adds its time to that of the callees of its caller.
-    fn returned(&mut self, open: &Open) {
+    fn returned(&mut self, open: &mut Open) {
         if let Some(caller) = open.caller.and_then(|id| self.open.get_mut(&id)) {
-            caller.callees = caller.callees.saturating_add(open.running);
+            let new = open.running.saturating_sub(open.counted);
+            caller.callees = caller.callees.saturating_add(new);
+            open.counted = open.running;
         }
     }
 

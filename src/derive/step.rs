@@ -22,7 +22,7 @@ pub(super) fn concerns_instances(kind: EntityType, action: Action) -> bool {
 }
 
 /// Runnables nested deeper in one process have ended, although no event says so.
-const MAX_DEPTH: usize = 256;
+pub(super) const MAX_DEPTH: usize = 256;
 
 /// Numbers the instances of entities that have no numbers in the trace.
 #[derive(Debug, Default)]

@@ -279,8 +279,8 @@ fn nothing_of_a_runnable_is_known_in_a_gap_and_before_its_first_event() {
         ]
     );
     let b = t.derive.rows.runnables.take_batch().unwrap();
-    let row = |n| ["running", "suspended"].map(|c| number(&b, c, n));
-    assert_eq!((row(0), row(1)), ([10, 0], [5, 10]));
+    assert_eq!(b.num_rows(), 1, "it is one execution");
+    assert_eq!(["running", "suspended"].map(|c| number(&b, c, 0)), [10 + 5, 10]);
 }
 
 #[test]
@@ -331,6 +331,80 @@ fn what_a_lost_instance_runs_is_lost_with_it() {
     assert_eq!((number(&states, "begin_at", 0), number(&states, "end_at", 0)), (30, 50));
     let runnables = t.derive.rows.runnables.take_batch().unwrap();
     assert_eq!(number(&runnables, "running", 0), 20);
+}
+
+#[test]
+fn a_runnable_that_was_lost_is_one_execution() {
+    let terminates = |t: &mut Trace| t.at(70, "T", EntityType::Runnable, ("R", 0), Action::Terminate);
+    let ends_unseen = |t: &mut Trace| {
+        let [task, runnable] = ["T", "R"].map(|name| (t.names.intern(name), 0));
+        let kind = EntityType::Runnable;
+        t.derive.closing(&Event::new(70, task, kind, runnable, Action::Terminate, Note::None), &t.names);
+    };
+    let ends_with_process = |t: &mut Trace| {
+        t.task(70, 0, Action::Terminate);
+        t.task(80, 1, Action::Activate);
+    };
+    let ways: [(&dyn Fn(&mut Trace), bool, i64); 3] =
+        [(&terminates, true, 20 + 10), (&ends_unseen, false, 20), (&ends_with_process, false, 20)];
+    for (end, goes_on, running) in ways {
+        let mut t = Trace::new();
+        t.task(10, 0, Action::Activate);
+        t.task(20, 0, Action::Start);
+        t.at(30, "T", EntityType::Runnable, ("R", 0), Action::Start);
+        let task = (t.names.intern("T"), 0);
+        t.derive.lose(task, 50, &t.names);
+        t.task(60, 0, Action::Resume);
+        if goes_on {
+            t.at(60, "T", EntityType::Runnable, ("R", 0), Action::Resume);
+        }
+        assert_eq!(t.derive.rows.runnables.len(), 0, "it may go on");
+        end(&mut t);
+        assert_eq!(t.derive.rows.runnables.len(), 1, "it is written when it has ended");
+        assert_eq!(t.derive.finish(100, &t.names), Violations::default());
+        let b = t.derive.rows.runnables.take_batch().unwrap();
+        assert_eq!((b.num_rows(), number(&b, "running", 0)), (1, running));
+        assert!(!b.column_by_name("complete").unwrap().as_boolean().value(0));
+    }
+}
+
+#[test]
+fn what_lost_runnables_have_called_counts_once() {
+    let mut t = Trace::new();
+    t.task(10, 0, Action::Activate);
+    t.task(20, 0, Action::Start);
+    let r = |t: &mut Trace, time, name: &str, action| {
+        t.at(time, "T", EntityType::Runnable, (name, 0), action);
+    };
+    r(&mut t, 30, "A", Action::Start);
+    r(&mut t, 40, "B", Action::Start);
+    let task = (t.names.intern("T"), 0);
+    t.derive.lose(task, 50, &t.names);
+    t.task(60, 0, Action::Resume);
+    r(&mut t, 60, "A", Action::Resume);
+    r(&mut t, 60, "B", Action::Resume);
+    r(&mut t, 65, "B", Action::Terminate);
+    r(&mut t, 70, "A", Action::Terminate);
+    t.derive.finish(100, &t.names);
+    let b = t.derive.rows.runnables.take_batch().unwrap();
+    let row = |n| ["depth", "running", "callees"].map(|c| number(&b, c, n));
+    assert_eq!((row(0), row(1)), ([1, 10 + 5, 0], [0, 20 + 10, 10 + 5]));
+}
+
+#[test]
+fn what_a_lost_handler_of_a_core_runs_is_lost_with_it() {
+    let mut t = Trace::new();
+    let [isr, process] = [("I", 0), ("Core.I", 5)].map(|(name, n)| (t.names.intern(name), n));
+    t.derive.handler(isr, process);
+    t.at(10, "Core", EntityType::Isr, ("I", 0), Action::Start);
+    t.at(12, "I", EntityType::Runnable, ("R", 0), Action::Start);
+    t.at(20, "Core", EntityType::Isr, ("I", 0), Action::Preempt);
+    t.derive.lose(isr, 50, &t.names);
+    t.derive.finish(100, &t.names);
+    assert_eq!(
+        states(&mut t),
+        [of("R", 0, "Core", "running", 12, 20), of("R", 0, "Core", "suspended", 20, 50)]
+    );
 }
 
 #[test]
@@ -386,6 +460,53 @@ fn a_lost_instance_that_is_ended_is_written_once_and_forgotten() {
     assert_eq!(b.num_rows(), 3);
     assert_eq!((0..3).map(|row| number(&b, pi::RUNNING, row)).collect::<Vec<_>>(), [10, 10, 10]);
     assert_eq!(b.column_by_name(pi::TERMINATE_AT).unwrap().null_count(), 3);
+}
+
+/// Of many gaps, each leaves an instance open of which nothing more comes.
+#[test]
+fn what_a_gap_has_cut_is_written_when_the_next_one_starts() {
+    let mut t = Trace::new();
+    let core = t.names.intern("Core");
+    for n in 0..5 {
+        let begin = n * 100;
+        t.task(begin, n, Action::Activate);
+        t.task(begin + 10, n, Action::Start);
+        assert_eq!(t.derive.rows.instances.len() as i64, n, "the one before has ended");
+        t.derive.gap(Some(core), (begin + 20, begin + 50), &t.names);
+    }
+    // One that is seen again has not ended, nor one that starts behind it.
+    t.task(460, 4, Action::Resume);
+    t.task(470, 5, Action::Activate);
+    t.task(480, 4, Action::Terminate);
+    t.task(480, 5, Action::Start);
+    assert_eq!(t.derive.finish(500, &t.names), Violations::default());
+    let b = t.instances();
+    let rows = (0..b.num_rows()).map(|row| [pi::INSTANCE, pi::RUNNING].map(|c| number(&b, c, row)));
+    assert_eq!(rows.collect::<Vec<_>>(), [[0, 10], [1, 10], [2, 10], [3, 10], [4, 30], [5, 20]]);
+}
+
+#[test]
+fn isrs_that_may_go_on_behind_a_gap_are_one_instance_each() {
+    let mut t = Trace::new();
+    let isr = |t: &mut Trace, time, core: &str, name: &str, n, action| {
+        t.at(time, core, EntityType::Isr, (name, n), action);
+    };
+    let core = t.names.intern("Core");
+    isr(&mut t, 10, "Core", "I", 0, Action::Start);
+    isr(&mut t, 15, "Core", "I", 0, Action::Preempt);
+    isr(&mut t, 15, "Core", "J", 0, Action::Start);
+    t.derive.gap(Some(core), (20, 30), &t.names);
+    // One of another core, and one on top of it.
+    isr(&mut t, 40, "Other", "J", 1, Action::Start);
+    isr(&mut t, 41, "Core", "J", 0, Action::Terminate);
+    isr(&mut t, 42, "Core", "I", 1, Action::Start);
+    isr(&mut t, 43, "Core", "I", 1, Action::Terminate);
+    isr(&mut t, 43, "Core", "I", 0, Action::Resume);
+    isr(&mut t, 44, "Core", "I", 0, Action::Terminate);
+    isr(&mut t, 45, "Other", "J", 1, Action::Terminate);
+    t.derive.finish(50, &t.names);
+    let b = t.instances();
+    assert_eq!((b.num_rows(), b.column_by_name(pi::TERMINATE_AT).unwrap().null_count()), (4, 0));
 }
 
 #[test]

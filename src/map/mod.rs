@@ -36,6 +36,12 @@ use std::ops::ControlFlow;
 /// `diagnostic.source` of findings of the mapping.
 pub const MAP_SOURCE: &str = "map";
 
+/// The note of an [`Output::Closing`] of a process or runnable.
+pub const UNSEEN: &str = "unseen";
+
+/// The same in recordings of QNX, where it is of a gap (rule Q28 of docs/mapping.md).
+pub const UNSEEN_AT_GAP: &str = "gap";
+
 /// Maps the recordings of one kind. The driver calls, in this order: [`Mapper::new`]; [`Mapper::resume`], if
 /// the recording continues another one; for each look-ahead [`Mapper::read`] with [`Mapper::look_ahead`],
 /// then [`Mapper::end_look_ahead`]; [`Mapper::read`] with [`Mapper::event`]; [`Mapper::finish`]. Gaps come
@@ -215,6 +221,7 @@ pub enum Output {
     Event(Event),
     /// A system event that was not recorded, but keeps the rules of BTF across a gap, which BTF does not
     /// have: what is open ends, and an instance starts that may have run before. Nothing is derived from it.
+    /// Of a process or runnable, it has the note [`UNSEEN`]; in QNX, [`UNSEEN_AT_GAP`] if it ends something.
     Closing(Event),
     /// The activation of an instance that was activated at an unknown time before: BTF wants one. Nothing is
     /// known of the instance until then, and it is never complete.

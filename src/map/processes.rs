@@ -3,7 +3,7 @@
 //! step follows from, which is up to each mapper.
 
 use super::process::{Instance, Phase, Process, between, is_entry, is_exit, kind, phase_after, phase_before};
-use super::{Gap, Output};
+use super::{Gap, Output, UNSEEN};
 use crate::btf::{Action, Actor, EntityType, Event, KnownState, NameId, Names, Note, State as BtfState};
 use crate::description::ProcessStep;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub(super) struct Processes {
     pub names: Names,
     all: Vec<Process>,
+    /// Those of which something is known: an instance that has not ended, or that the last one has.
+    known: BTreeSet<usize>,
     /// The process that each core runs.
     running: BTreeMap<NameId, usize>,
     /// The number of the next instance of each runnable.
@@ -35,11 +37,18 @@ impl Processes {
         &self.all
     }
 
+    /// The processes of which something is known, by index: what a gap may hide.
+    pub fn known(&self) -> impl Iterator<Item = usize> {
+        self.known.iter().copied()
+    }
+
     /// Continues from the state of the same processes; false if they are others.
     pub fn resume(&mut self, state: Vec<Process>) -> bool {
         let same = |(own, other): (&Process, &Process)| (own.name, own.is_isr) == (other.name, other.is_isr);
         let are_same = self.all.len() == state.len() && self.all.iter().zip(&state).all(same);
         if are_same {
+            let is_known = |process: &Process| process.has_ended || !process.open.is_empty();
+            self.known = (0..).zip(&state).filter(|(_, process)| is_known(process)).map(|(p, _)| p).collect();
             self.all = state;
         }
         are_same
@@ -117,9 +126,10 @@ impl Processes {
         true
     }
 
-    /// A process that does not run is ended by another one.
+    /// A process that does not run is ended by another one: its state is known up to now.
     pub fn end(&mut self, p: usize, time: i64, core: NameId) {
         if self.phase(p).is_some() {
+            self.lose(p, time);
             self.end_unseen(p, time, core);
         }
     }
@@ -170,7 +180,7 @@ impl Processes {
         described: impl Fn(&Names, usize) -> Option<NameId>,
     ) {
         let Some(any) = cores.first().copied() else { return };
-        for p in 0..self.all.len() {
+        for p in self.known().collect::<Vec<usize>>() {
             let home = self.all[p].core.or_else(|| described(&self.names, p));
             if home.is_none_or(|home| cores.contains(&home)) {
                 self.cut(p, gap.begin, home.unwrap_or(any));
@@ -182,6 +192,7 @@ impl Processes {
     /// All that is open of a process ends, unseen: nothing is known of it from `time` on. `core` is for one
     /// that has not run yet.
     pub fn cut(&mut self, p: usize, time: i64, core: NameId) {
+        self.known.remove(&p);
         self.all[p].has_ended = false;
         while !self.all[p].open.is_empty() {
             self.lose(p, time);
@@ -234,7 +245,7 @@ impl Processes {
         if is_entry(action) {
             self.free(core, p, time);
         }
-        self.emit(p, time, core, action, Output::Event);
+        self.emit(p, time, core, action, Note::None);
         self.track(p, time, core, action);
         self.all[p].has_ended = action == Action::Terminate;
     }
@@ -257,18 +268,19 @@ impl Processes {
     fn aside(&mut self, p: usize, time: i64, core: NameId, act: impl FnOnce(&mut Self)) {
         let other = self.running.get(&core).copied().filter(|other| *other != p);
         if let Some(other) = other {
-            self.emit(other, time, core, Action::Preempt, Output::Closing);
+            self.emit_unseen(other, time, core, Action::Preempt);
             self.running.remove(&core);
         }
         act(self);
         if let Some(other) = other {
-            self.emit(other, time, core, Action::Resume, Output::Closing);
+            self.emit_unseen(other, time, core, Action::Resume);
             self.running.insert(core, other);
         }
     }
 
     /// A new instance, and its activation.
     fn open(&mut self, p: usize, time: i64) -> Event {
+        self.known.insert(p);
         let process = &mut self.all[p];
         let number = process.next;
         process.next += 1;
@@ -315,7 +327,7 @@ impl Processes {
         if is_entry(action) {
             self.free(core, p, time);
         }
-        self.emit(p, time, core, action, Output::Closing);
+        self.emit_unseen(p, time, core, action);
         self.track(p, time, core, action);
     }
 
@@ -358,21 +370,29 @@ impl Processes {
         }
     }
 
-    /// Emits an event of the oldest instance. Its runnables leave the core before it, innermost first, and
-    /// come back after it (BTF 2.1.5: a runnable runs only while its process does).
-    fn emit(&mut self, p: usize, time: i64, core: NameId, action: Action, output: fn(Event) -> Output) {
+    /// Emits an event of the oldest instance that was not recorded.
+    fn emit_unseen(&mut self, p: usize, time: i64, core: NameId, action: Action) {
+        let note = Note::Name(self.names.intern(UNSEEN));
+        self.emit(p, time, core, action, note);
+    }
+
+    /// Emits an event of the oldest instance; one with a note was not recorded. Its runnables leave the core
+    /// before it, innermost first, and come back after it (BTF 2.1.5: a runnable runs only while its process
+    /// does).
+    fn emit(&mut self, p: usize, time: i64, core: NameId, action: Action, note: Note) {
+        let output: fn(Event) -> Output = if note == Note::None { Output::Event } else { Output::Closing };
         let process = &self.all[p];
         let first = process.open.front();
         let target: Actor = (process.name, first.map_or(0, |first| first.number));
         let runnables = first.map(|first| first.runnables.as_slice()).unwrap_or_default();
         let of_runnable = |runnable: &Actor, action| {
-            output(Event::new(time, target, EntityType::Runnable, *runnable, action, Note::None))
+            output(Event::new(time, target, EntityType::Runnable, *runnable, action, note))
         };
         if is_exit(action) {
             let action = if action == Action::Terminate { action } else { Action::Suspend };
             self.out.extend(runnables.iter().rev().map(|runnable| of_runnable(runnable, action)));
         }
-        self.out.push(output(Event::new(time, (core, 0), kind(process), target, action, Note::None)));
+        self.out.push(output(Event::new(time, (core, 0), kind(process), target, action, note)));
         if is_entry(action) {
             self.out.extend(runnables.iter().map(|runnable| of_runnable(runnable, Action::Resume)));
         }

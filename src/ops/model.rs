@@ -8,6 +8,7 @@ use crate::diagnostics::Log;
 use crate::engine::{EventOrder, Param, StoredRecords};
 use crate::error::{Error, Result};
 use crate::export::Gaps;
+use crate::map::{UNSEEN, UNSEEN_AT_GAP};
 use crate::reconstruct::{Evidence, Facts, Hint, Reconstruction, comments};
 use crate::schema::result::{self, Integers, Texts};
 use crate::schema::tables;
@@ -39,8 +40,10 @@ pub fn derive_model(trace: &Trace, control: &Control) -> Result<DerivedModel> {
     let mut passed = 0u64;
     while let Some((_, record)) = records.next_with(|_, _| {})? {
         gaps.before(record.time, |core, end| derivation.gap(core.map(|core| names.intern(core)), end));
-        if let Some(event) = event(&record, &mut names) {
-            derivation.event(&event);
+        match event(&record, &mut names) {
+            Some(event) if is_unseen(&event, record.note) => derivation.unseen(&event),
+            Some(event) => derivation.event(&event),
+            None => {}
         }
         passed += 1;
         if passed.is_multiple_of(1 << 16) {
@@ -70,6 +73,12 @@ fn event(record: &Record<'_>, names: &mut Names) -> Option<Event> {
     let source = (names.intern(record.source), record.source_instance.unwrap_or(0));
     let target = (names.intern(record.target), record.target_instance.unwrap_or(0));
     Some(Event::new(record.time, source, target_type, target, action, note))
+}
+
+/// Whether its note says of an event of a process or runnable that it was not recorded.
+fn is_unseen(event: &Event, note: Option<&str>) -> bool {
+    let of_process = matches!(event.target_type, EntityType::Task | EntityType::Isr | EntityType::Runnable);
+    of_process && note.is_some_and(|note| matches!(note.trim(), UNSEEN | UNSEEN_AT_GAP))
 }
 
 /// What is known apart from the events.

@@ -70,6 +70,12 @@ impl Reconstruction {
         self.seen.event(&Event { time, ..*event }, &self.facts);
     }
 
+    /// The next event, which was not recorded, but keeps the rules of BTF where others are missing.
+    pub fn unseen(&mut self, event: &Event) {
+        let time = self.facts.ns(event.time);
+        self.seen.unseen(&Event { time, ..*event });
+    }
+
     /// The recorder lost events of a core, or of all of them, since the last event. `end` is the first
     /// instant behind the gap, in ticks.
     pub fn gap(&mut self, core: Option<NameId>, end: i64) {

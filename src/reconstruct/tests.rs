@@ -202,7 +202,8 @@ fn instances_with_a_gap_are_left_out() {
     assert_eq!((of_high.samples, of_high.confidence), (0, Confidence::Assumed));
 }
 
-/// The events of lines of time, source, target, and action; gaps of a core are `begin,Core,end,gap`.
+/// The events of lines of time, source, target, and action; gaps of a core are `begin,Core,end,gap`. `!` is
+/// before the action of an event that was not recorded.
 fn observed(lines: &[String]) -> (Reconstruction, Names) {
     let mut names = Names::default();
     let mut reconstruction = Reconstruction::new(Facts::new("test", TimeScale::Ns));
@@ -219,8 +220,13 @@ fn observed(lines: &[String]) -> (Reconstruction, Names) {
             (names.intern(name), instance.parse().unwrap())
         };
         let (source, target) = (key(source), key(target));
-        let action = Action::parse(action).unwrap();
-        reconstruction.event(&Event::new(time, source, EntityType::Task, target, action, Note::None));
+        let word = action.trim_start_matches('!');
+        let of = Action::parse(word).unwrap();
+        let event = Event::new(time, source, EntityType::Task, target, of, Note::None);
+        match word == action {
+            true => reconstruction.event(&event),
+            false => reconstruction.unseen(&event),
+        }
     }
     (reconstruction, names)
 }
@@ -308,4 +314,61 @@ fn what_does_not_begin_with_its_start_is_partial() {
     let (reconstruction, mut names) = observed(&lines);
     let process = &reconstruction.seen.processes[&(names.intern("T"), None)];
     assert_eq!((process.body.runs().len(), process.body.partial.len()), (1, 1));
+}
+
+/// Events that only keep the rules of BTF are no executions and no dispatches.
+#[test]
+fn what_was_not_recorded_is_no_sample() {
+    let hidden = "\
+        90000,STI,T 1,activate\n\
+        95000,Core_0,T 1,start\n\
+        100000,Core_0,T 1,!terminate\n\
+        100000,Core_0,200000,gap\n\
+        290000,STI,T 2,activate\n\
+        300000,Core_0,T 2,!start\n\
+        300000,Core_0,T 2,!terminate\n\
+        300000,Core_0,400000,gap";
+    let hidden: Vec<String> = hidden.lines().map(str::to_owned).collect();
+    let lines = [execution(0, "T 0"), hidden, execution(500_000, "T 3")].concat();
+    let (reconstruction, mut names) = observed(&lines);
+    let seen = &reconstruction.seen;
+    let process = &seen.processes[&(names.intern("T"), None)];
+    assert_eq!((process.body.runs().len(), process.ended, process.most), (2, 2, 1));
+    // Those of the first two: since when the core is free behind a gap is not known.
+    assert_eq!(seen.dispatches, [1000, 5000]);
+}
+
+/// What has the core still, although BTF wants it to be that of another one for no time, goes on.
+#[test]
+fn what_leaves_its_core_for_no_time_goes_on() {
+    let lines = "\
+        0,STI,T 1,activate\n\
+        1000,Core_0,T 1,start\n\
+        5000,Core_0,T 1,wait\n\
+        6000,STI,U 0,activate\n\
+        7000,Core_0,U 0,start\n\
+        10000,Core_0,U 0,!preempt\n\
+        10000,Core_0,T 1,!release\n\
+        10000,Core_0,T 1,!resume\n\
+        10000,Core_0,T 1,!terminate\n\
+        10000,Core_0,U 0,!resume\n\
+        17000,Core_0,U 0,terminate";
+    let lines: Vec<String> = lines.lines().map(str::to_owned).chain(execution(20_000, "U 1")).collect();
+    let (reconstruction, mut names) = observed(&lines);
+    let seen = &reconstruction.seen;
+    let [ended, goes_on] = ["T", "U"].map(|name| &seen.processes[&(names.intern(name), None)]);
+    let net = |run: &body::Run| run.gaps.iter().map(|gap| gap.net).sum::<i64>();
+    assert_eq!(goes_on.body.runs().iter().map(net).collect::<Vec<_>>(), [10_000, 20_000]);
+    assert_eq!((ended.body.runs().len(), ended.ended), (0, 0));
+    assert_eq!(seen.dispatches, [1000; 3]);
+    // Without such an end, it has left unseen.
+    let lines = "\
+        0,STI,T 1,activate\n\
+        1000,Core_0,T 1,start\n\
+        9000,Core_0,T 1,!preempt\n\
+        9000,Core_0,T 1,resume\n\
+        12000,Core_0,T 1,terminate";
+    let (reconstruction, mut names) = observed(&lines.lines().map(str::to_owned).collect::<Vec<_>>());
+    let process = &reconstruction.seen.processes[&(names.intern("T"), None)];
+    assert_eq!((process.body.runs().len(), process.ended), (0, 1));
 }

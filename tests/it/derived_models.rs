@@ -78,6 +78,17 @@ fn models_of_the_demo_and_of_simulations_do_what_was_recorded() {
     none("models of simulations", &all);
 }
 
+/// Where words are lost, and at a gap, events keep the rules of BTF that nobody saw: they are no executions.
+#[test]
+fn what_was_not_recorded_is_no_execution() {
+    let bench = Bench::new();
+    let folder = root().join("tests/data/hooks/microsar");
+    bench.ok(&["ingest", "recorded.db", folder.to_str().unwrap(), "-q"]);
+    let model = bench.ok(&["model", "recorded.db", "-q"]).stdout;
+    // Of T_A, each instance lacks its begin or its end; of T_B, the first one is whole.
+    assert_eq!(model.matches("no execution was seen from its begin to its end").count(), 1, "{model}");
+}
+
 /// Releases of real threads, whose period is in the name of the file (LiME); offset and jitter are those
 /// of its reference.
 #[test]

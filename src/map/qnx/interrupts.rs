@@ -7,6 +7,7 @@ use super::state::{Frame, Proc};
 use super::wake::Wake;
 use super::{Irq, words};
 use crate::btf::{Action, EntityType, NameId, Note};
+use crate::map::UNSEEN_AT_GAP;
 use crate::qnx::{Event, Version};
 
 /// Interrupts do not nest deeper on any target; then the exits of earlier ones must be missing.
@@ -190,7 +191,7 @@ impl QnxMapper {
 
     /// Ends all interrupts at a gap, in BTF; in the native tables they are cut off.
     pub(super) fn close_interrupts(&mut self) {
-        let (gap, irq) = (self.note("gap"), self.note("irq"));
+        let (gap, irq) = (self.note(UNSEEN_AT_GAP), self.note("irq"));
         for cpu in 0..self.cores.len() {
             let core = self.cores[cpu].interrupts;
             while !self.cores[cpu].frames.is_empty() {

@@ -7,6 +7,7 @@ use super::mapper::QnxMapper;
 use super::state::{Phase, Thread};
 use super::{Irq, words};
 use crate::btf::{Action, EntityType, NameId, Note};
+use crate::map::UNSEEN_AT_GAP;
 use crate::qnx::{Event, UNKNOWN, event_name};
 
 impl QnxMapper {
@@ -121,6 +122,7 @@ impl QnxMapper {
             }
             // It ended in a gap.
             self.cut_threads(vec![t]);
+            self.end_in_gap(t);
             self.forget(t, None);
         }
         let Some(t) = self.born(pid, tid, Some(self.now)) else { return };
@@ -219,7 +221,7 @@ impl QnxMapper {
 
     /// Rule Q28: takes a thread from its core at a gap and ends its runnables, in BTF.
     pub(super) fn close_thread(&mut self, t: usize) {
-        let (gap, phase) = (self.note("gap"), self.threads[t].phase);
+        let (gap, phase) = (self.note(UNSEEN_AT_GAP), self.threads[t].phase);
         if !self.threads[t].runnables.is_empty() {
             if phase != Phase::Running {
                 let nowhere = self.entities.nowhere;
@@ -232,6 +234,15 @@ impl QnxMapper {
         }
         let action = if phase == Phase::Waiting { Action::Wait } else { Action::Preempt };
         self.leave(t, action, gap, Note::None);
+    }
+
+    /// Rule Q28: ends the instance of a thread that ended in a gap, in BTF.
+    fn end_in_gap(&mut self, t: usize) {
+        let gap = self.note(UNSEEN_AT_GAP);
+        self.closing = true;
+        self.enter(t, self.entities.nowhere, gap, gap);
+        self.leave(t, Action::Terminate, gap, gap);
+        self.closing = false;
     }
 
     /// In BTF, only a running process can wait or end: the thread runs for no time on no core.

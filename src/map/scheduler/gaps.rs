@@ -70,15 +70,15 @@ impl Rules {
         self.decisions.forget_but(&held);
         let held: BTreeSet<usize> = held.into_iter().map(|task| self.process(task)).collect();
         let Some(any) = self.cpus.values().next().map(|cpu| cpu.core) else { return cores };
-        let is_concerned = |(p, process): (usize, &crate::map::process::Process)| {
-            let is_cut = match process.is_isr {
+        let all = self.processes.all();
+        let is_concerned = |p: &usize| {
+            all.get(*p).is_some_and(|process| match process.is_isr {
                 true => process.core.is_none_or(|core| cores.contains(&core)),
-                false => !held.contains(&p),
-            };
-            is_cut.then_some(p)
+                false => !held.contains(p),
+            })
         };
-        let concerned: Vec<usize> =
-            self.processes.all().iter().enumerate().filter_map(is_concerned).collect();
+        let concerned: BTreeSet<usize> = self.processes.known().filter(is_concerned).collect();
+        self.requested.retain(|(p, _), _| !concerned.contains(p));
         for p in concerned {
             self.processes.cut(p, time, any);
         }

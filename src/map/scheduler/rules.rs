@@ -5,7 +5,7 @@ use super::decisions::{Decisions, Fate};
 use super::directory::Directory;
 use super::occurrences::{IsrKey, Leaves, Object, Occurrence, What};
 use super::semaphores::Uses;
-use crate::btf::{Action, Actor, EntityType, Event, NameId, Note};
+use crate::btf::{Action, EntityType, Event, NameId, Note};
 use crate::description::ProcessStep;
 use crate::map::Gap;
 use crate::map::process::Phase;
@@ -21,8 +21,8 @@ pub(super) struct Rules {
     pub cpus: BTreeMap<i64, Cpu>,
     /// Tasks that wait as soon as they give up their CPUs.
     pub pending: BTreeSet<u64>,
-    /// Semaphores that instances want and have not got yet, and whether they wait for them.
-    requested: BTreeMap<(Actor, NameId), bool>,
+    /// Semaphores that processes want and have not got yet: which instance does, and whether it waits.
+    pub requested: BTreeMap<(usize, NameId), (i64, bool)>,
     pub uses: Uses,
     /// The callbacks that have begun in each thread, and their runnables.
     pub callbacks: BTreeMap<u64, Vec<(Object, String)>>,
@@ -467,20 +467,25 @@ impl Rules {
             return;
         };
         let name = self.processes.names.intern(text);
-        let step = (source, name);
+        let (of, instance) = ((p, name), source.1);
+        let wanted = self.requested.get(&of).filter(|(by, _)| *by == instance).map(|(_, waits)| *waits);
         let follows = match action {
-            Action::RequestSemaphore => self.requested.insert(step, false) != Some(false),
-            Action::Assigned => self.requested.remove(&step).is_some(),
-            Action::Waiting => {
-                self.requested.get_mut(&step).is_some_and(|waits| !std::mem::replace(waits, true))
-            }
-            _ => !self.requested.contains_key(&step),
+            Action::RequestSemaphore => wanted != Some(false),
+            Action::Assigned => wanted.is_some(),
+            Action::Waiting => wanted == Some(false),
+            _ => wanted.is_none(),
         };
+        match action {
+            Action::RequestSemaphore => drop(self.requested.insert(of, (instance, false))),
+            Action::Assigned => drop(self.requested.remove(&of)),
+            Action::Waiting if follows => drop(self.requested.insert(of, (instance, true))),
+            _ => {}
+        }
         if !follows {
             self.counts.steps += 1;
             return;
         }
-        if self.uses.is_signal(action, (p, name)) {
+        if self.uses.is_signal(action, of) {
             self.directory.signals(text);
         }
         let is_signal = self.directory.is_signal(text);

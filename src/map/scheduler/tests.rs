@@ -43,13 +43,17 @@ fn mapped(events: &[At], endless: &[&str]) -> Vec<String> {
     mapped_by("systemview", events, endless)
 }
 
-fn mapped_by(profile: &str, events: &[At], endless: &[&str]) -> Vec<String> {
+fn mapper_by(profile: &str, endless: &[&str]) -> SchedulerMapper {
     let settings = Settings {
         profiles: vec![profile.into()],
         endless: endless.iter().map(|pattern| (*pattern).to_owned()).collect(),
     };
     let recording = Recording { begin: 0, end: 100, time_scale: TimeScale::Ns, gaps: &[] };
-    let mut mapper = SchedulerMapper::new(settings, &recording).unwrap();
+    SchedulerMapper::new(settings, &recording).unwrap()
+}
+
+fn mapped_by(profile: &str, events: &[At], endless: &[&str]) -> Vec<String> {
+    let mut mapper = mapper_by(profile, endless);
     for pass in 0..=SchedulerMapper::LOOK_AHEADS {
         for at in events {
             match at {
@@ -113,6 +117,7 @@ fn a_task_that_loses_its_cpu_waits_if_it_becomes_ready_next() {
         "-8 task_20",
         "8 Core_0 task_10 resume",
         "9 Core_0 task_10 wait",
+        "-10 task_20",
     ];
     assert_eq!(events(&all, &[]), expected, "nothing is told of task 2 after it lost its CPU but its end");
 }
@@ -420,6 +425,15 @@ fn what_does_not_run_can_be_suspended_and_ended() {
 }
 
 #[test]
+fn what_waits_and_is_ended_has_waited_until_then() {
+    let all =
+        [on(1, Create(task(1))), on(2, Run(task(1))), on(3, Block(1)), on(4, Run(task(2))), on(5, End(1))];
+    let found = mapped(&all, &[]).join("\n");
+    assert!(found.contains("3 Core_0 task_10 wait"), "{found}");
+    assert!(found.contains("-5 task_10\n!5 Core_0 task_20 preempt\n!5 Core_0 task_10 release"), "{found}");
+}
+
+#[test]
 fn a_switch_says_what_becomes_of_who_leaves() {
     use Leaves::{Ends, MayEnd, Ready as CanRun, Waits};
     let all = [
@@ -675,6 +689,31 @@ fn what_was_wanted_or_held_before_a_gap_says_nothing_behind_it() {
         assert!(found.contains(line), "{line}\n{found}");
     }
     assert!(!found.contains("semaphore-is-signal"), "{found}");
+}
+
+/// A gap costs as much as what it hides, however many tasks there were.
+#[test]
+fn what_a_gap_has_cut_is_not_kept() {
+    let mut mapper = mapper_by("systemview", &["*"]);
+    let mut begun = 0;
+    let mut step = |mapper: &mut SchedulerMapper, number: u64| {
+        let request = What::Semaphore { action: Action::RequestSemaphore, name: "SEM_1".into() };
+        for what in [Ready(task(number)), Run(task(number)), request, Block(number), Ready(task(number))] {
+            begun += 1;
+            mapper.event(&Occurrence { time: begun, cpu: 0, what });
+        }
+        begun
+    };
+    for number in 1..20 {
+        let begin = step(&mut mapper, number);
+        mapper.gap(&Gap { core: Some("Core_0".into()), begin, end: begin });
+        assert_eq!((mapper.rules.processes.known().count(), mapper.rules.requested.len()), (0, 0));
+    }
+    // Nor does a job leave something behind that ends while it wants a semaphore.
+    for _ in 0..20 {
+        step(&mut mapper, 1);
+    }
+    assert_eq!((mapper.rules.processes.known().count(), mapper.rules.requested.len()), (1, 1));
 }
 
 #[test]

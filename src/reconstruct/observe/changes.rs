@@ -210,7 +210,7 @@ impl Observer {
     pub fn finish(&mut self) {
         let end = self.span.map_or(0, |(_, end)| end);
         for (_, mut live) in std::mem::take(&mut self.live) {
-            let Some(id) = live.process.filter(|_| !live.cut) else { continue };
+            let Some(id) = live.process.filter(|_| !live.cut && live.left.is_none()) else { continue };
             // The innermost one goes on for some time.
             live.finish(end);
             if let Some(gap) = live.frames.last_mut().and_then(|frame| frame.gaps.last_mut()) {

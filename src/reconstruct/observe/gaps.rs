@@ -1,5 +1,5 @@
-//! Gaps: what was on a core when it lost events may have ended, or may go on. Not what a gap does to the
-//! executions it is in, which are cut (see `changes`).
+//! Gaps, and events that were not recorded: what was on a core when it lost events may have ended, or may go
+//! on. Not what a gap does to the executions it is in, which are cut (see `changes`).
 
 use super::live::Live;
 use super::{Key, Observer};
@@ -22,6 +22,35 @@ impl Observer {
             std::mem::take(&mut self.gaps).into_iter().partition(|(end, _)| *end <= at);
         self.gaps = open;
         ended.into_iter().for_each(|(_, core)| self.doubt(core));
+    }
+
+    /// An event that was not recorded says of its process only that others are missing: it is lost. An end
+    /// says that it is over, too. What leaves its core and has it again at this instant, so that another one
+    /// may have it for no time, goes on.
+    pub fn unseen(&mut self, event: &Event) {
+        self.pass_gaps(event.time);
+        if !matches!(event.target_type, EntityType::Task | EntityType::Isr) {
+            return;
+        }
+        let (key, at, core) = ((event.target, event.target_instance), event.time, event.source);
+        let running = self.cores.get(&core).and_then(|(running, _)| *running);
+        let own = self.live.get_mut(&key).filter(|live| running == Some(key) && live.state.on_core());
+        match (event.action, own) {
+            (Action::Preempt, Some(live)) => live.left = Some(at),
+            (Action::Resume, Some(live)) if live.left == Some(at) => live.left = None,
+            (action, _) => {
+                self.lose(key);
+                if action == Action::Terminate {
+                    self.lost.remove(&key);
+                }
+                // It has the core from some time on, unless another one has it still.
+                if matches!(action, Action::Start | Action::Resume)
+                    && running.is_none_or(|other| other == key)
+                {
+                    self.unsure.insert(core);
+                }
+            }
+        }
     }
 
     /// What has a core that lost events is cut. What was to run there may have run and ended: it is lost
@@ -56,8 +85,10 @@ impl Observer {
     /// Nobody knows whether an instance has ended.
     fn lose(&mut self, key: Key) {
         let Some(live) = self.live.remove(&key) else { return };
-        for (running, _) in self.cores.values_mut().filter(|(running, _)| *running == Some(key)) {
+        for (core, (running, _)) in self.cores.iter_mut().filter(|(_, (running, _))| *running == Some(key)) {
+            // Since when it is free, nobody knows.
             *running = None;
+            self.unsure.insert(*core);
         }
         if live.kind == EntityType::Task {
             let process = self.processes.entry((key.0, None)).or_default();
@@ -67,11 +98,13 @@ impl Observer {
     }
 
     /// Before the state of an instance changes. One that had a core when events were lost left it unseen if
-    /// it gets one now. One that was lost has not ended; how it went on, nobody knows, unless it starts now.
+    /// it gets one now; so did one of which an event says so that was not recorded. One that was lost has not
+    /// ended; how it went on, nobody knows, unless it starts now.
     pub(super) fn find_again(&mut self, key: Key, event: &Event) {
         let starts = event.action == Action::Start;
         let gets_core = starts || event.action == Action::Resume;
-        if gets_core && self.live.get(&key).is_some_and(|live| live.cut && live.state.on_core()) {
+        let is_gone = |live: &Live| live.may_have_left() && (gets_core || live.left.is_some());
+        if self.live.get(&key).is_some_and(is_gone) {
             self.lose(key);
         }
         if starts {
@@ -87,6 +120,9 @@ impl Observer {
     /// An instance that was lost does something, so it has a core.
     pub(super) fn find_acting(&mut self, event: &Event) {
         let key = (event.source, event.source_instance);
+        if self.live.get(&key).is_some_and(|live| live.left.is_some()) {
+            self.lose(key);
+        }
         if self.revive(key, false)
             && let Some(live) = self.live.get_mut(&key)
         {
@@ -109,7 +145,7 @@ impl Observer {
     pub(super) fn give_way(&mut self, key: Key, core: NameId) {
         let had = self.cores.get(&core).and_then(|(running, _)| *running).filter(|had| *had != key);
         if let Some(had) = had
-            && self.live.get(&had).is_some_and(|live| live.cut && live.state.on_core())
+            && self.live.get(&had).is_some_and(Live::may_have_left)
         {
             self.lose(had);
         }

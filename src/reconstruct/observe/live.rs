@@ -35,6 +35,8 @@ pub struct Live {
     pub(super) asks: Option<NameId>,
     /// A gap is in it.
     pub(super) cut: bool,
+    /// When it left its core, which was not seen.
+    pub(super) left: Option<i64>,
     /// It was not seen from its begin on.
     pub(super) partial: bool,
     /// Wakes are not named.
@@ -63,6 +65,7 @@ impl Live {
             gave: at,
             asks: None,
             cut,
+            left: None,
             partial: false,
             nameless: false,
             called: false,
@@ -70,6 +73,11 @@ impl Live {
             again: None,
             started: at,
         }
+    }
+
+    /// It has a core, as far as was seen, and may have left it since.
+    pub(super) fn may_have_left(&self) -> bool {
+        (self.cut || self.left.is_some()) && self.state.on_core()
     }
 
     /// The net time at an instant of the present state.

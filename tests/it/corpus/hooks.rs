@@ -18,8 +18,9 @@ fn folders() -> Option<Vec<PathBuf>> {
     Some(folders)
 }
 
-/// The source of an activation is not in the words.
+/// The source of an activation is not in the words; what they do not show, the recording behind them may.
 fn without_source(line: &str) -> String {
+    let line = line.strip_suffix(",unseen").unwrap_or(line);
     let fields: Vec<&str> = line.split(',').collect();
     match fields[..] {
         [time, _, _, kind, target, instance, action @ "activate"] => {

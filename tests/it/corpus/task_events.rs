@@ -3,8 +3,10 @@
 use super::{Ingested, ingested, none};
 use std::path::PathBuf;
 
-/// The source of an activation, and how runnables leave the core with their process, are not in the export.
+/// The source of an activation, and how runnables leave the core with their process, are not in the export;
+/// what it does not show, the recording behind it may.
 fn comparable(line: &str) -> String {
+    let line = line.strip_suffix(",unseen").unwrap_or(line);
     let fields: Vec<&str> = line.split(',').collect();
     match fields[..] {
         [time, _, _, kind, target, instance, action @ "activate"] => {

@@ -570,6 +570,27 @@ fn a_gap_cuts_and_nothing_is_known_after_it() {
 }
 
 #[test]
+fn a_thread_that_is_created_anew_behind_a_gap_has_ended_in_it() {
+    let mut steps: Vec<Step> = [begun(0), th(1, RUNNING, 10, 1)].map(Step::Event).into();
+    steps.push(Step::Gap(3, 10));
+    steps.push(Step::Event(th(11, CREATE, 10, 1)));
+    let run = run_steps(&Settings::default(), &steps, 0, 20);
+    assert_lines(
+        &run,
+        "
+        1, STI_unknown, 0, T, pid_10_T1, 0, activate
+        1, Core_0, 0, T, pid_10_T1, 0, start
+        gap Core_0 3 10
+        gap Core_X 3 10
+        3, Core_0, 0, T, pid_10_T1, 0, preempt, gap
+        11, Core_X, 0, T, pid_10_T1, 0, resume, gap
+        11, Core_X, 0, T, pid_10_T1, 0, terminate, gap
+        11, STI_create, 0, T, pid_10_T1, 1, activate
+        ",
+    );
+}
+
+#[test]
 fn a_job_that_began_in_a_gap_is_not_activated_where_it_goes_on() {
     let setup = Settings { jobs: vec!["RECEIVE".into()], ..Settings::default() };
     let before = [begun(0), th(1, RUNNING, 10, 1), th(2, RECEIVE, 10, 1)];
