@@ -144,7 +144,7 @@ fn an_activation_before_a_gap_is_not_what_starts_behind_it() {
          32,Core_0,T,T,terminate",
     );
     trace.finish(40);
-    assert_eq!(trace.instances(&WHEN), ["T 2 30 31 32", "T 0 0 1 -", "T 1 2 - -"]);
+    assert_eq!(trace.instances(&WHEN), ["T 0 0 1 -", "T 2 30 31 32", "T 1 2 - -"]);
 }
 
 #[test]
