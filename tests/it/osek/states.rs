@@ -96,6 +96,25 @@ fn functions_in_a_gap_of_the_data_say_nothing_of_tasks() {
     assert_eq!(of, [("running", (5300, 6000))]);
 }
 
+/// Rule T14. T_C, which was preempted at 4100, ends without a core, which no task can.
+#[test]
+fn a_task_that_ends_without_a_core_has_a_state_until_then() {
+    let rows = rows("osek/scheduler_isr");
+    let of = rows.iter().filter(|row| row.process == "T_C" && row.span.0 >= 3200);
+    let of: Vec<_> = of.map(|row| (row.state.as_str(), row.span)).collect();
+    assert_eq!(of[..2], [("running", (3200, 4100)), ("ready", (4100, 5000))]);
+}
+
+/// Rule H3. The first of three instances has ended in the gap from 3000 to 5000, as the count says at 5500:
+/// what was seen of the task since then was of the second one.
+#[test]
+fn an_instance_that_has_ended_unseen_has_no_state_once_that_is_known() {
+    let rows = rows("osek/gap_late_count");
+    let of = rows.iter().filter(|row| row.process == "T_A" && row.span.0 >= 3000);
+    let of: Vec<_> = of.map(|row| (row.state.as_str(), row.span)).collect();
+    assert_eq!(of, [("ready", (5000, 5500)), ("running", (6000, 6520)), ("running", (6530, 7000))]);
+}
+
 /// Rule O12.
 #[test]
 fn idle_tasks_are_known_by_their_names() {

@@ -5,6 +5,7 @@ use super::state::{Context, Edge, Instance, Proc};
 use super::{Machine, OsState};
 use crate::btf::{Action, EntityType, State as ProcessState};
 use crate::diagnostics::Severity;
+use crate::map::Output;
 
 impl Machine {
     /// CURRENTACTIVATIONS of `t` may have changed.
@@ -66,10 +67,16 @@ impl Machine {
             return self.activate(t);
         }
         let ends = write && known > count && task.os == Some(OsState::Running);
-        self.tasks[t].context.ending |= ends;
-        while self.tasks[t].queue.len() > count + usize::from(ends) {
-            self.tasks[t].queue.pop_front();
+        let (name, state) = (task.name, self.state(Proc::Task(t)));
+        for _ in count + usize::from(ends)..known {
+            self.ended_unseen(t);
+            if let Some(next) = self.tasks[t].queue.front_mut().filter(|next| next.state != state) {
+                // What was seen of the task since then was of this one: it has started, at an unknown time.
+                next.state = state;
+                self.out.push(Output::Lost { process: (name, next.number), time: self.now });
+            }
         }
+        self.tasks[t].context.ending |= ends;
         while self.tasks[t].queue.len() < count {
             let first = self.tasks[t].queue.is_empty();
             let number = self.new_instance(t);
