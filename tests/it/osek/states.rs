@@ -86,6 +86,22 @@ fn a_gap_of_one_core_hides_the_tasks_that_no_other_core_of_the_os_runs() {
     assert_eq!(of("T_2"), [&expected[..], &[("running", (6300, 6700))]].concat(), "it has its core still");
 }
 
+/// Rule H2. Core_0 has gaps from 3000 to 4500 and from 10000 to 12000. In the first one, Core_1 activates
+/// T_1, which runs at its end, and releases T_W, which has ended then. In the second one, it releases T_W,
+/// which runs at its end, and reads that T_1 is ready, which may end unseen; it is ready again at 12710.
+#[test]
+fn what_another_core_tells_in_a_gap_comes_before_what_holds_at_its_end() {
+    let rows = rows("osek/gap_touched");
+    let of = |process: &str| -> Vec<_> {
+        let of = rows.iter().filter(|row| row.process == process);
+        of.map(|row| (row.state.as_str(), row.span)).collect()
+    };
+    assert_eq!(of("T_1"), [("running", (4500, 10000)), ("ready", (12710, 13000))]);
+    let first = [("active", (1100, 1300)), ("running", (1300, 2100)), ("waiting", (2100, 3000))];
+    let second = [("active", (6000, 6200)), ("running", (6200, 7100)), ("waiting", (7100, 10000))];
+    assert_eq!(of("T_W"), [&first[..], &second, &[("running", (12000, 13000))]].concat());
+}
+
 /// Rule H1. The data have a gap from 3000 to 5000, and the functions have none. An ISR that is in the gap has
 /// the core at its end.
 #[test]

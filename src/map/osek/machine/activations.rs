@@ -128,7 +128,9 @@ impl Machine {
         let waits = masks.iter().flatten().any(|mask| *mask != 0);
         // Else it may run, or wait: what it does not do is not known.
         let cannot_run_or_wait = masks.iter().all(Option::is_some) && self.running_is_known(core);
-        let activations = self.model.value(&model.activations).filter(|_| !model.counts_down);
+        // What other cores tell of it in the gap comes before what holds at its end.
+        let is_known = !edge.touched.contains(&t);
+        let activations = self.model.value(&model.activations).filter(|_| is_known && !model.counts_down);
         let state = match (runs_on, activations, read) {
             (Some(_), ..) => Some(OsState::Running),
             (_, Some(0), _) => Some(OsState::Suspended),
@@ -139,6 +141,7 @@ impl Machine {
             (_, Some(_), None) if cannot_run_or_wait => Some(OsState::Ready),
             (_, _, None) => None,
         };
+        let state = state.filter(|_| is_known);
         // A task that runs with no activation left has just been counted out: it is about to end.
         let alive = i64::from(state.is_some_and(|s| s != OsState::Suspended));
         self.tasks[t].context.ending = alive > activations.unwrap_or(alive);

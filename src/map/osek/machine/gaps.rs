@@ -2,7 +2,7 @@
 //! another core had last. Not what is known behind it (see `activations`, `edges`, `isrs`), nor locks (see
 //! `locks`).
 
-use super::state::{Actor, Core, Edge, Proc};
+use super::state::{Actor, Core, Edge, Instance, Occupant, Proc};
 use super::{Machine, OsState};
 use crate::btf::{NameId, State as ProcessState};
 use crate::map::{Gap, Output};
@@ -19,6 +19,17 @@ pub(super) struct Gaps {
     isrs: BTreeSet<(usize, usize)>,
     /// Runnables that have begun in a gap of their core, whose processes are not known, and have not ended.
     runnables: BTreeSet<(usize, Actor)>,
+    /// What the cores of the gaps run at the ends, where others change it before.
+    at_end: Vec<AtEnd>,
+}
+
+/// The task that has a core when the gap of the core ends.
+#[derive(Debug, Clone, Copy)]
+struct AtEnd {
+    core: usize,
+    task: usize,
+    /// Rule L8.
+    may_poll: bool,
 }
 
 impl Machine {
@@ -35,6 +46,7 @@ impl Machine {
         self.cores[core] = Core::new(name);
         self.gaps.isrs.retain(|(other, _)| *other != core);
         self.gaps.runnables.retain(|(other, _)| *other != core);
+        self.gaps.at_end.retain(|at_end| at_end.core != core);
         self.gaps.open.push((core, gap.end));
         let image = self.model.cores[core].image;
         let elsewhere = |t: &usize| self.model.tasks[*t].core == image && self.tasks[*t].core != core;
@@ -77,6 +89,7 @@ impl Machine {
             self.isr_at_left_edge(core, handler);
         }
         self.tell_states(core, gap.end, edge);
+        self.remember_end(core, edge);
         for t in hidden {
             // Of those that the core of the gap has now, it is said above.
             if self.tasks[t].core != core {
@@ -113,6 +126,38 @@ impl Machine {
     /// When the gap of `core` ends that goes on.
     fn gap_end(&self, core: usize) -> Option<i64> {
         self.gaps.open.iter().filter(|(open, _)| *open == core).map(|(_, end)| *end).max()
+    }
+
+    /// Rule H2, of the task that has `core` at the end of the gap: what others tell of it in the gap comes
+    /// before.
+    fn remember_end(&mut self, core: usize, edge: &Edge) {
+        let tasks = &self.model.cores[core].tasks_by_value;
+        let task = self.cores[core].task_value.and_then(|value| tasks.get(&value).copied());
+        if let Some(task) = task.filter(|task| edge.touched.contains(task)) {
+            let polls = |below| edge.may_poll.contains(&Occupant { core, below });
+            let may_poll = polls(true) || (self.cores[core].isrs.is_empty() && polls(false));
+            self.gaps.at_end.push(AtEnd { core, task, may_poll });
+        }
+    }
+
+    /// The gap has ended, at `end`. Nothing else is known of the task, unless another core has it.
+    fn runs_since(&mut self, AtEnd { core, task: t, may_poll }: AtEnd, end: i64) {
+        if self.tasks[t].os.is_some() || self.cores[core].running.is_some() {
+            return;
+        }
+        self.leave_unseen(t);
+        if self.tasks[t].queue.is_empty() {
+            let number = self.new_instance(t);
+            self.tasks[t].queue.push_back(Instance { number, state: ProcessState::Ready });
+        }
+        let has_isr = !self.cores[core].isrs.is_empty();
+        let state = if has_isr { ProcessState::Ready } else { ProcessState::Running };
+        self.set_state(Proc::Task(t), state);
+        let task = &mut self.tasks[t];
+        (task.os, task.core, task.lost, task.never_ran) = (Some(OsState::Running), core, false, false);
+        task.context.may_poll = may_poll;
+        self.cores[core].running = Some(t);
+        self.tell_again(Proc::Task(t), end);
     }
 
     /// The process that calls a function. Functions are recorded in a gap only if the data are not: who has
@@ -234,10 +279,19 @@ impl Machine {
         }
         let changed = std::mem::take(&mut self.gaps.changed);
         let hidden: Vec<usize> = changed.into_iter().filter(|t| self.is_hidden(*t)).collect();
-        self.gaps.open.retain(|(_, end)| *end > time);
+        let (ended, open): (Vec<_>, Vec<_>) =
+            self.gaps.open.iter().copied().partition(|(_, end)| *end <= time);
+        self.gaps.open = open;
         if self.gaps.open.is_empty() {
             self.gaps.isrs.clear();
         }
         hidden.into_iter().for_each(|t| self.forget(t));
+        for at_end in std::mem::take(&mut self.gaps.at_end) {
+            let end = ended.iter().filter(|(core, _)| *core == at_end.core).map(|(_, end)| *end).max();
+            match end.filter(|_| self.gap_end(at_end.core).is_none()) {
+                Some(end) => self.runs_since(at_end, end),
+                None => self.gaps.at_end.push(at_end),
+            }
+        }
     }
 }

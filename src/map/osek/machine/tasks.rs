@@ -34,7 +34,7 @@ impl Machine {
         }
         let old = self.tasks[t].os.replace(new);
         if old == Some(new) || (old.is_none() && !write) {
-            return;
+            return self.hide(t);
         }
         if !write {
             // Rule O5.
