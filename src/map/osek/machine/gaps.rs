@@ -2,7 +2,7 @@
 //! another core had last. Not what is known behind it (see `activations`, `edges`, `isrs`), nor locks (see
 //! `locks`).
 
-use super::state::{Actor, Core, Edge, Instance, Occupant, Proc};
+use super::state::{Actor, Context, Core, Edge, Instance, Occupant, Proc};
 use super::{Machine, OsState};
 use crate::btf::{NameId, State as ProcessState};
 use crate::map::{Gap, Output};
@@ -228,11 +228,21 @@ impl Machine {
     /// A task has changed. While a core of its OS image is in a gap, that says nothing of the time from now
     /// on, unless another one runs it, or that core does at the end of the gap.
     pub(super) fn hide(&mut self, t: usize) {
-        let runs = || self.cores.iter().any(|core| core.running == Some(t));
-        if !self.gaps.open.is_empty() && self.is_hidden(t) && !runs() {
-            self.lose_task(t);
-            self.gaps.changed.insert(t);
+        if self.gaps.open.is_empty() {
+            return;
         }
+        let runs = self.cores.iter().any(|core| core.running == Some(t));
+        if runs || !self.is_hidden(t) {
+            self.gaps.changed.remove(&t);
+            return;
+        }
+        self.lose_task(t);
+        self.gaps.changed.insert(t);
+        // It may run and end unseen. What rule H6 says of a process that parks stays.
+        self.cut_calls_of(Proc::Task(t));
+        let context = &mut self.tasks[t].context;
+        let Context { may_poll, waits_for, .. } = *context;
+        *context = Context { may_poll, waits_for, ..Context::default() };
     }
 
     /// Rule H3, of a task that another core of the OS image had last.
@@ -264,7 +274,7 @@ impl Machine {
     fn forget(&mut self, t: usize) {
         self.leave_unseen(t);
         let task = &mut self.tasks[t];
-        (task.os, task.activations) = (None, None);
+        (task.os, task.activations, task.unreported) = (None, None, 0);
         (task.lost, task.head_unknown) = (true, true);
         match self.state(Proc::Task(t)) {
             ProcessState::Waiting | ProcessState::Terminated => {}
