@@ -102,6 +102,13 @@ fn what_another_core_tells_in_a_gap_comes_before_what_holds_at_its_end() {
     assert_eq!(of("T_W"), [&first[..], &second, &[("running", (12000, 13000))]].concat());
 }
 
+/// Rule H1. Core_0 has a gap from 3000 to 6000, in which it may run T_1, which Core_1 activates at 3510.
+/// Core_2, which has another OS, has a gap from 4000 to 5000.
+#[test]
+fn a_gap_of_one_os_says_nothing_of_the_tasks_of_another_one() {
+    assert!(rows("osek/gap_other_os").is_empty());
+}
+
 /// Rule H1. The data have a gap from 3000 to 5000, and the functions have none. An ISR that is in the gap has
 /// the core at its end.
 #[test]

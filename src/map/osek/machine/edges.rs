@@ -71,6 +71,9 @@ impl Machine {
     /// another gap has hidden nothing is known.
     pub(super) fn tell_homes(&mut self) {
         for t in 0..self.tasks.len() {
+            if self.gaps.hides(t) {
+                continue;
+            }
             for n in 0..self.known_instances(t) {
                 if self.tasks[t].queue[n].state == ProcessState::Active {
                     self.tell_instance(t, n, self.now);

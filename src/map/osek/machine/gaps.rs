@@ -32,6 +32,13 @@ struct AtEnd {
     may_poll: bool,
 }
 
+impl Gaps {
+    /// Nothing is known of task `t`: it has changed, and a core in a gap may have changed it since.
+    pub(super) fn hides(&self, t: usize) -> bool {
+        self.changed.contains(&t)
+    }
+}
+
 impl Machine {
     /// Rule H1: a gap in the trace of `core`. Its new state is `edge` (rule H2).
     pub(in crate::map::osek) fn gap(&mut self, core: usize, gap: &Gap, edge: &Edge) {
