@@ -102,6 +102,21 @@ fn what_another_core_tells_in_a_gap_comes_before_what_holds_at_its_end() {
     assert_eq!(of("T_W"), [&first[..], &second, &[("running", (12000, 13000))]].concat());
 }
 
+/// Rules H1 and H2. Both cores of an OS have a gap at 3000, until 4500 and 4400, and later from 10000 to
+/// 14000 and from 10200 to 12000. What a core runs is known behind its own gap; T_3, which none runs, behind
+/// both.
+#[test]
+fn gaps_of_two_cores_of_an_os_are_known_by_what_follows_both() {
+    let rows = rows("osek/gap_smp_both");
+    let of = |process: &str| -> Vec<_> {
+        let of = rows.iter().filter(|row| row.process == process && row.span.0 >= 3000);
+        of.map(|row| (row.state.as_str(), row.span)).collect()
+    };
+    assert_eq!(of("T_1"), [("running", (4500, 10000)), ("running", (14000, 15000))]);
+    assert_eq!(of("T_2"), [("running", (4400, 10200)), ("running", (12000, 15000))]);
+    assert_eq!(of("T_3"), [("ready", (4500, 10000)), ("ready", (14000, 15000))]);
+}
+
 /// Rule H1. Core_0 has a gap from 3000 to 6000, in which it may run T_1, which Core_1 activates at 3510.
 /// Core_2, which has another OS, has a gap from 4000 to 5000.
 #[test]

@@ -197,7 +197,11 @@ impl Machine {
         self.cut_calls_of(Proc::Task(t));
         self.tasks[t].context = Context::default();
         self.tasks[t].unreported = 0;
+        let home = self.tasks[t].core;
         self.task_at_left_edge(t, edge);
+        if self.tasks[t].os != Some(OsState::Running) {
+            self.tasks[t].core = home;
+        }
         self.tasks[t].lost = self.tasks[t].os.is_none();
         self.tasks[t].head_unknown = self.tasks[t].activations.is_none();
         // It is unknown whether it still polls; an unlocked semaphore must not make it run.

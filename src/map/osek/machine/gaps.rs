@@ -53,9 +53,11 @@ impl Machine {
         self.cores[core] = Core::new(name);
         self.gaps.isrs.retain(|(other, _)| *other != core);
         self.gaps.runnables.retain(|(other, _)| *other != core);
-        self.gaps.at_end.retain(|at_end| at_end.core != core);
         self.gaps.open.push((core, gap.end));
         let image = self.model.cores[core].image;
+        // The edge tells of all of them: an earlier one ends where this gap begins.
+        let open = self.cores_in_gap(core);
+        self.gaps.at_end.retain(|at_end| !open.contains(&at_end.core));
         let elsewhere = |t: &usize| self.model.tasks[*t].core == image && self.tasks[*t].core != core;
         let hidden = (0..self.tasks.len()).filter(elsewhere).filter(|t| self.is_hidden(*t));
         let hidden: BTreeSet<usize> = hidden.collect();
@@ -73,18 +75,22 @@ impl Machine {
         for (slot, value) in &edge.values {
             self.model.slots.set(*slot, Some(*value));
         }
-        self.cores[core].task_value = self.model.value(&self.model.cores[core].running_task);
+        for core in &open {
+            self.cores[*core].task_value = self.model.value(&self.model.cores[*core].running_task);
+        }
         for t in 0..self.tasks.len() {
             if self.model.tasks[t].core != image {
                 continue;
             }
-            if self.tasks[t].core == core {
+            if open.contains(&self.tasks[t].core) {
                 self.task_after_gap(t, edge);
             } else if hidden.contains(&t) && !self.tasks[t].lost {
                 self.task_after_gap_elsewhere(t, edge);
             } else {
                 self.tasks[t].activations = None;
+                continue;
             }
+            self.gaps.changed.remove(&t);
         }
         for s in 0..self.sems.len() {
             let sem = &self.model.sems[s];
@@ -92,17 +98,37 @@ impl Machine {
                 self.lock_at_left_edge(s, edge);
             }
         }
-        for handler in &edge.isrs[core] {
-            self.isr_at_left_edge(core, handler);
+        for core in &open {
+            for handler in &edge.isrs[*core] {
+                self.isr_at_left_edge(*core, handler);
+            }
+            self.tell_states(*core, self.gap_end(*core).unwrap_or(gap.end), edge);
+            self.remember_end(*core, edge);
         }
-        self.tell_states(core, gap.end, edge);
-        self.remember_end(core, edge);
+        let end = self.hidden_until(core, gap.end);
         for t in hidden {
-            // Of those that the core of the gap has now, it is said above.
-            if self.tasks[t].core != core {
-                self.tell_task(t, 0, gap.end);
+            // Of those that the cores in gaps have now, it is said above.
+            if !open.contains(&self.tasks[t].core) {
+                self.tell_task(t, 0, end);
             }
         }
+    }
+
+    /// The cores of the OS image of `core` that are in gaps; without those of which functions tell that ISRs
+    /// have begun there.
+    fn cores_in_gap(&self, core: usize) -> BTreeSet<usize> {
+        let image = self.model.cores[core].image;
+        let open = self.gaps.open.iter().map(|(open, _)| *open);
+        open.filter(|open| self.model.cores[*open].image == image && self.cores[*open].isrs.is_empty())
+            .collect()
+    }
+
+    /// When the gaps of the OS image of `core` have ended, not before `since`: until then, a core in a gap
+    /// may run what no other one runs.
+    pub(super) fn hidden_until(&self, core: usize, since: i64) -> i64 {
+        let image = self.model.cores[core].image;
+        let of_image = self.gaps.open.iter().filter(|(open, _)| self.model.cores[*open].image == image);
+        of_image.map(|(_, end)| *end).fold(since, i64::max)
     }
 
     /// True for a task that a core in a gap may run, end or release unseen, although another core of its OS
@@ -259,9 +285,8 @@ impl Machine {
         let running: Vec<_> = self.cores.iter().map(|core| core.running).collect();
         self.task_after_gap(t, edge);
         let core = self.tasks[t].core;
-        if self.tasks[t].os != Some(OsState::Running) {
-            self.tasks[t].core = home;
-        } else if !self.gaps.open.iter().any(|(open, _)| *open == core) {
+        let runs = self.tasks[t].os == Some(OsState::Running);
+        if runs && !self.gaps.open.iter().any(|(open, _)| *open == core) {
             // What the other cores run, their own traces say.
             self.cores[core].running = running.get(core).copied().flatten();
             self.tasks[t].core = home;
