@@ -131,6 +131,9 @@ impl LookAhead {
         }
         for n in 0..model.slot(slot).roles.len() {
             let role = model.slot(slot).roles[n];
+            if is_hidden && let Some(task) = concerned(core, role, value, model) {
+                self.edges[self.at[core]].touched.insert(task);
+            }
             if first && write {
                 self.first_write(core, slot, role, value, model);
             }
@@ -341,6 +344,20 @@ impl LookAhead {
             first.complete = complete;
         }
         self.edges
+    }
+}
+
+/// The task of which an access tells something; RUNNINGTASK does of those that have no STATE (rule T12).
+fn concerned(core: usize, role: Role, value: i64, model: &mut Model) -> Option<usize> {
+    match role {
+        Role::TaskState(t) | Role::Activations(t) | Role::EventWait(t) => Some(t),
+        Role::RunningTask(c) if c == core => {
+            let attribute = model.cores[core].running_task.clone()?;
+            let value = evaluate(&attribute, value, model)?;
+            let task = model.cores[core].tasks_by_value.get(&value).copied();
+            task.filter(|t| model.tasks[*t].state.is_none())
+        }
+        _ => None,
     }
 }
 

@@ -5,6 +5,7 @@ use super::state::{Context, Edge, Instance, Proc};
 use super::{Machine, OsState};
 use crate::btf::{Action, EntityType, State as ProcessState};
 use crate::diagnostics::Severity;
+use crate::map::Output;
 
 impl Machine {
     /// CURRENTACTIVATIONS of `t` may have changed.
@@ -66,10 +67,16 @@ impl Machine {
             return self.activate(t);
         }
         let ends = write && known > count && task.os == Some(OsState::Running);
-        self.tasks[t].context.ending |= ends;
-        while self.tasks[t].queue.len() > count + usize::from(ends) {
-            self.tasks[t].queue.pop_front();
+        let (name, state) = (task.name, self.state(Proc::Task(t)));
+        for _ in count + usize::from(ends)..known {
+            self.ended_unseen(t);
+            if let Some(next) = self.tasks[t].queue.front_mut().filter(|next| next.state != state) {
+                // What was seen of the task since then was of this one: it has started, at an unknown time.
+                next.state = state;
+                self.out.push(Output::Lost { process: (name, next.number), time: self.now });
+            }
         }
+        self.tasks[t].context.ending |= ends;
         while self.tasks[t].queue.len() < count {
             let first = self.tasks[t].queue.is_empty();
             let number = self.new_instance(t);
@@ -121,7 +128,9 @@ impl Machine {
         let waits = masks.iter().flatten().any(|mask| *mask != 0);
         // Else it may run, or wait: what it does not do is not known.
         let cannot_run_or_wait = masks.iter().all(Option::is_some) && self.running_is_known(core);
-        let activations = self.model.value(&model.activations).filter(|_| !model.counts_down);
+        // What other cores tell of it in the gap comes before what holds at its end.
+        let is_known = !edge.touched.contains(&t);
+        let activations = self.model.value(&model.activations).filter(|_| is_known && !model.counts_down);
         let state = match (runs_on, activations, read) {
             (Some(_), ..) => Some(OsState::Running),
             (_, Some(0), _) => Some(OsState::Suspended),
@@ -132,6 +141,7 @@ impl Machine {
             (_, Some(_), None) if cannot_run_or_wait => Some(OsState::Ready),
             (_, _, None) => None,
         };
+        let state = state.filter(|_| is_known);
         // A task that runs with no activation left has just been counted out: it is about to end.
         let alive = i64::from(state.is_some_and(|s| s != OsState::Suspended));
         self.tasks[t].context.ending = alive > activations.unwrap_or(alive);
@@ -187,7 +197,11 @@ impl Machine {
         self.cut_calls_of(Proc::Task(t));
         self.tasks[t].context = Context::default();
         self.tasks[t].unreported = 0;
+        let home = self.tasks[t].core;
         self.task_at_left_edge(t, edge);
+        if self.tasks[t].os != Some(OsState::Running) {
+            self.tasks[t].core = home;
+        }
         self.tasks[t].lost = self.tasks[t].os.is_none();
         self.tasks[t].head_unknown = self.tasks[t].activations.is_none();
         // It is unknown whether it still polls; an unlocked semaphore must not make it run.

@@ -8,8 +8,8 @@ use crate::btf::{EntityType, KnownState, State as ProcessState};
 use crate::map::Output;
 
 impl Machine {
-    /// The states of all instances on `core` that are known, from `since` on. A task or an ISR may not have
-    /// its core if an unknown ISR has it.
+    /// The states of all instances on `core` that are known, from `since` on; of tasks that it does not run,
+    /// when no other core can any more. A task or an ISR may not have its core if an unknown ISR has it.
     pub(super) fn tell_states(&mut self, core: usize, since: i64, edge: &Edge) {
         let is_taken = edge.unknown_isr.contains(&core);
         self.cores[core].is_taken = is_taken;
@@ -23,11 +23,16 @@ impl Machine {
         for p in &may_poll {
             self.context(Some(*p), core).may_poll = true;
         }
+        let hidden_until = self.hidden_until(core, since);
         for t in 0..self.tasks.len() {
-            let hidden = is_taken && self.cores[core].running == Some(t);
-            if self.tasks[t].core == core && !hidden {
-                self.tell_task(t, usize::from(may_poll.contains(&Proc::Task(t))), since);
+            let runs = self.cores[core].running == Some(t);
+            if self.tasks[t].core != core || (is_taken && runs) {
+                continue;
             }
+            if runs && !may_poll.contains(&Proc::Task(t)) {
+                self.tell_instance(t, 0, since);
+            }
+            self.tell_task(t, usize::from(runs), hidden_until);
         }
         let isrs = if is_taken { 0 } else { self.cores[core].isrs.len() };
         for n in (0..isrs).filter(|n| !may_poll.contains(&Proc::Isr(core, *n))) {
@@ -71,6 +76,9 @@ impl Machine {
     /// another gap has hidden nothing is known.
     pub(super) fn tell_homes(&mut self) {
         for t in 0..self.tasks.len() {
+            if self.gaps.hides(t) {
+                continue;
+            }
             for n in 0..self.known_instances(t) {
                 if self.tasks[t].queue[n].state == ProcessState::Active {
                     self.tell_instance(t, n, self.now);

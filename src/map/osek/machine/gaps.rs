@@ -2,7 +2,7 @@
 //! another core had last. Not what is known behind it (see `activations`, `edges`, `isrs`), nor locks (see
 //! `locks`).
 
-use super::state::{Actor, Core, Edge, Proc};
+use super::state::{Actor, Context, Core, Edge, Instance, Occupant, Proc};
 use super::{Machine, OsState};
 use crate::btf::{NameId, State as ProcessState};
 use crate::map::{Gap, Output};
@@ -19,6 +19,24 @@ pub(super) struct Gaps {
     isrs: BTreeSet<(usize, usize)>,
     /// Runnables that have begun in a gap of their core, whose processes are not known, and have not ended.
     runnables: BTreeSet<(usize, Actor)>,
+    /// What the cores of the gaps run at the ends, where others change it before.
+    at_end: Vec<AtEnd>,
+}
+
+/// The task that has a core when the gap of the core ends.
+#[derive(Debug, Clone, Copy)]
+struct AtEnd {
+    core: usize,
+    task: usize,
+    /// Rule L8.
+    may_poll: bool,
+}
+
+impl Gaps {
+    /// Nothing is known of task `t`: it has changed, and a core in a gap may have changed it since.
+    pub(super) fn hides(&self, t: usize) -> bool {
+        self.changed.contains(&t)
+    }
 }
 
 impl Machine {
@@ -37,6 +55,9 @@ impl Machine {
         self.gaps.runnables.retain(|(other, _)| *other != core);
         self.gaps.open.push((core, gap.end));
         let image = self.model.cores[core].image;
+        // The edge tells of all of them: an earlier one ends where this gap begins.
+        let open = self.cores_in_gap(core);
+        self.gaps.at_end.retain(|at_end| !open.contains(&at_end.core));
         let elsewhere = |t: &usize| self.model.tasks[*t].core == image && self.tasks[*t].core != core;
         let hidden = (0..self.tasks.len()).filter(elsewhere).filter(|t| self.is_hidden(*t));
         let hidden: BTreeSet<usize> = hidden.collect();
@@ -54,18 +75,22 @@ impl Machine {
         for (slot, value) in &edge.values {
             self.model.slots.set(*slot, Some(*value));
         }
-        self.cores[core].task_value = self.model.value(&self.model.cores[core].running_task);
+        for core in &open {
+            self.cores[*core].task_value = self.model.value(&self.model.cores[*core].running_task);
+        }
         for t in 0..self.tasks.len() {
             if self.model.tasks[t].core != image {
                 continue;
             }
-            if self.tasks[t].core == core {
+            if open.contains(&self.tasks[t].core) {
                 self.task_after_gap(t, edge);
             } else if hidden.contains(&t) && !self.tasks[t].lost {
                 self.task_after_gap_elsewhere(t, edge);
             } else {
                 self.tasks[t].activations = None;
+                continue;
             }
+            self.gaps.changed.remove(&t);
         }
         for s in 0..self.sems.len() {
             let sem = &self.model.sems[s];
@@ -73,16 +98,37 @@ impl Machine {
                 self.lock_at_left_edge(s, edge);
             }
         }
-        for handler in &edge.isrs[core] {
-            self.isr_at_left_edge(core, handler);
+        for core in &open {
+            for handler in &edge.isrs[*core] {
+                self.isr_at_left_edge(*core, handler);
+            }
+            self.tell_states(*core, self.gap_end(*core).unwrap_or(gap.end), edge);
+            self.remember_end(*core, edge);
         }
-        self.tell_states(core, gap.end, edge);
+        let end = self.hidden_until(core, gap.end);
         for t in hidden {
-            // Of those that the core of the gap has now, it is said above.
-            if self.tasks[t].core != core {
-                self.tell_task(t, 0, gap.end);
+            // Of those that the cores in gaps have now, it is said above.
+            if !open.contains(&self.tasks[t].core) {
+                self.tell_task(t, 0, end);
             }
         }
+    }
+
+    /// The cores of the OS image of `core` that are in gaps; without those of which functions tell that ISRs
+    /// have begun there.
+    fn cores_in_gap(&self, core: usize) -> BTreeSet<usize> {
+        let image = self.model.cores[core].image;
+        let open = self.gaps.open.iter().map(|(open, _)| *open);
+        open.filter(|open| self.model.cores[*open].image == image && self.cores[*open].isrs.is_empty())
+            .collect()
+    }
+
+    /// When the gaps of the OS image of `core` have ended, not before `since`: until then, a core in a gap
+    /// may run what no other one runs.
+    pub(super) fn hidden_until(&self, core: usize, since: i64) -> i64 {
+        let image = self.model.cores[core].image;
+        let of_image = self.gaps.open.iter().filter(|(open, _)| self.model.cores[*open].image == image);
+        of_image.map(|(_, end)| *end).fold(since, i64::max)
     }
 
     /// True for a task that a core in a gap may run, end or release unseen, although another core of its OS
@@ -113,6 +159,38 @@ impl Machine {
     /// When the gap of `core` ends that goes on.
     fn gap_end(&self, core: usize) -> Option<i64> {
         self.gaps.open.iter().filter(|(open, _)| *open == core).map(|(_, end)| *end).max()
+    }
+
+    /// Rule H2, of the task that has `core` at the end of the gap: what others tell of it in the gap comes
+    /// before.
+    fn remember_end(&mut self, core: usize, edge: &Edge) {
+        let tasks = &self.model.cores[core].tasks_by_value;
+        let task = self.cores[core].task_value.and_then(|value| tasks.get(&value).copied());
+        if let Some(task) = task.filter(|task| edge.touched.contains(task)) {
+            let polls = |below| edge.may_poll.contains(&Occupant { core, below });
+            let may_poll = polls(true) || (self.cores[core].isrs.is_empty() && polls(false));
+            self.gaps.at_end.push(AtEnd { core, task, may_poll });
+        }
+    }
+
+    /// The gap has ended, at `end`. Nothing else is known of the task, unless another core has it.
+    fn runs_since(&mut self, AtEnd { core, task: t, may_poll }: AtEnd, end: i64) {
+        if self.tasks[t].os.is_some() || self.cores[core].running.is_some() {
+            return;
+        }
+        self.leave_unseen(t);
+        if self.tasks[t].queue.is_empty() {
+            let number = self.new_instance(t);
+            self.tasks[t].queue.push_back(Instance { number, state: ProcessState::Ready });
+        }
+        let has_isr = !self.cores[core].isrs.is_empty();
+        let state = if has_isr { ProcessState::Ready } else { ProcessState::Running };
+        self.set_state(Proc::Task(t), state);
+        let task = &mut self.tasks[t];
+        (task.os, task.core, task.lost, task.never_ran) = (Some(OsState::Running), core, false, false);
+        task.context.may_poll = may_poll;
+        self.cores[core].running = Some(t);
+        self.tell_again(Proc::Task(t), end);
     }
 
     /// The process that calls a function. Functions are recorded in a gap only if the data are not: who has
@@ -183,11 +261,21 @@ impl Machine {
     /// A task has changed. While a core of its OS image is in a gap, that says nothing of the time from now
     /// on, unless another one runs it, or that core does at the end of the gap.
     pub(super) fn hide(&mut self, t: usize) {
-        let runs = || self.cores.iter().any(|core| core.running == Some(t));
-        if !self.gaps.open.is_empty() && self.is_hidden(t) && !runs() {
-            self.lose_task(t);
-            self.gaps.changed.insert(t);
+        if self.gaps.open.is_empty() {
+            return;
         }
+        let runs = self.cores.iter().any(|core| core.running == Some(t));
+        if runs || !self.is_hidden(t) {
+            self.gaps.changed.remove(&t);
+            return;
+        }
+        self.lose_task(t);
+        self.gaps.changed.insert(t);
+        // It may run and end unseen. What rule H6 says of a process that parks stays.
+        self.cut_calls_of(Proc::Task(t));
+        let context = &mut self.tasks[t].context;
+        let Context { may_poll, waits_for, .. } = *context;
+        *context = Context { may_poll, waits_for, ..Context::default() };
     }
 
     /// Rule H3, of a task that another core of the OS image had last.
@@ -197,9 +285,8 @@ impl Machine {
         let running: Vec<_> = self.cores.iter().map(|core| core.running).collect();
         self.task_after_gap(t, edge);
         let core = self.tasks[t].core;
-        if self.tasks[t].os != Some(OsState::Running) {
-            self.tasks[t].core = home;
-        } else if !self.gaps.open.iter().any(|(open, _)| *open == core) {
+        let runs = self.tasks[t].os == Some(OsState::Running);
+        if runs && !self.gaps.open.iter().any(|(open, _)| *open == core) {
             // What the other cores run, their own traces say.
             self.cores[core].running = running.get(core).copied().flatten();
             self.tasks[t].core = home;
@@ -219,7 +306,7 @@ impl Machine {
     fn forget(&mut self, t: usize) {
         self.leave_unseen(t);
         let task = &mut self.tasks[t];
-        (task.os, task.activations) = (None, None);
+        (task.os, task.activations, task.unreported) = (None, None, 0);
         (task.lost, task.head_unknown) = (true, true);
         match self.state(Proc::Task(t)) {
             ProcessState::Waiting | ProcessState::Terminated => {}
@@ -234,10 +321,19 @@ impl Machine {
         }
         let changed = std::mem::take(&mut self.gaps.changed);
         let hidden: Vec<usize> = changed.into_iter().filter(|t| self.is_hidden(*t)).collect();
-        self.gaps.open.retain(|(_, end)| *end > time);
+        let (ended, open): (Vec<_>, Vec<_>) =
+            self.gaps.open.iter().copied().partition(|(_, end)| *end <= time);
+        self.gaps.open = open;
         if self.gaps.open.is_empty() {
             self.gaps.isrs.clear();
         }
         hidden.into_iter().for_each(|t| self.forget(t));
+        for at_end in std::mem::take(&mut self.gaps.at_end) {
+            let end = ended.iter().filter(|(core, _)| *core == at_end.core).map(|(_, end)| *end).max();
+            match end.filter(|_| self.gap_end(at_end.core).is_none()) {
+                Some(end) => self.runs_since(at_end, end),
+                None => self.gaps.at_end.push(at_end),
+            }
+        }
     }
 }

@@ -251,7 +251,7 @@ impl Machine {
     fn lock(&mut self, s: usize, p: Option<Proc>) {
         self.claim(s);
         let name = self.sems[s].name;
-        let actor = p.map_or((self.model.sim, -1), |p| self.actor(p));
+        let actor = self.actor_or_sim(p);
         let waited = self.sems[s].waiters.contains(&actor);
         let may_have_asked = p.is_some_and(|p| self.context(Some(p), 0).may_poll);
         if !waited && !may_have_asked {

@@ -4,7 +4,7 @@ pub(super) use crate::btf::Actor;
 use crate::btf::{NameId, State as ProcessState};
 use crate::map::osek::model::{OsState, Service};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// A process that occupies or may occupy a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -213,6 +213,8 @@ pub struct Edge {
     pub unknown_isr: Vec<usize>,
     /// Who may have polled at `begin` (L8).
     pub may_poll: Vec<Occupant>,
+    /// Tasks of which other cores tell something in the gap: what holds at its end comes later.
+    pub touched: BTreeSet<usize>,
 }
 
 impl Edge {

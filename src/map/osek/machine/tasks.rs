@@ -5,6 +5,7 @@ use super::state::{Context, Instance, Proc};
 use super::{Machine, OsState};
 use crate::btf::{Action, State as ProcessState};
 use crate::diagnostics::Severity;
+use crate::map::Output;
 use crate::map::osek::model::Service;
 
 impl Machine {
@@ -33,7 +34,7 @@ impl Machine {
         }
         let old = self.tasks[t].os.replace(new);
         if old == Some(new) || (old.is_none() && !write) {
-            return;
+            return self.hide(t);
         }
         if !write {
             // Rule O5.
@@ -114,13 +115,15 @@ impl Machine {
         self.tell_state(t);
     }
 
-    /// The head instance ran and ended without a trace of it.
+    /// The head instance ran and ended without a trace of it, at the latest now.
     pub(super) fn ended_unseen(&mut self, t: usize) {
-        let actor = self.actor(Proc::Task(t));
+        let process = self.actor(Proc::Task(t));
         self.cut_calls_of(Proc::Task(t));
-        self.tasks[t].queue.pop_front();
+        if self.tasks[t].queue.pop_front().is_some() {
+            self.out.push(Output::Lost { process, time: self.now });
+        }
         self.tasks[t].context = Context::default();
-        self.gone(actor);
+        self.gone(process);
     }
 
     /// Rules T1 and T2: the OS gives `core` to `t`.
