@@ -61,7 +61,8 @@ fn columns_that_the_engine_names_alike_are_two() {
         )
     );
     assert_eq!(
-        of("SELECT * FROM (SELECT 1 AS n, 2 UNION ALL SELECT instance, instance::DOUBLE FROM process_state)"),
+        of("SELECT * FROM (SELECT 1 AS n, 2 UNION ALL SELECT instance, instance::DOUBLE FROM process_state \
+            WHERE instance < 0)"),
         "n,2|1,2"
     );
     assert_eq!(
