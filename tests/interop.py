@@ -1,6 +1,7 @@
 """Counts the rows of a database with DuckDB and with Polars, which know nothing of btfdb, and compares them with
 its log: `python3 tests/interop.py DB`. Then damages pages, which PyArrow must notice. Needs the packages that
-tests/run.sh installs.
+tests/run.sh installs. Where PySpark and Java are installed, too, Spark must find as many values in each column as
+DuckDB.
 
 Exits with 1 when a count differs, when another engine does not see the partitions as columns, or when a damaged page is
 read.
@@ -47,8 +48,36 @@ def main(database: Path) -> int:
         print(f"{table:20} {rows:10} {found[0]:10} {found[1]:10}{verdict}")
     if any(database.glob("*/_delta_log")):
         differing += published(database, expected)
+    differing += differs_in_spark(database, expected)
     differing += damaged([database / file["path"] for file in files])
     return 1 if differing else 0
+
+
+def differs_in_spark(database: Path, tables: Counter) -> int:
+    """The tables in which Spark finds other numbers of values than DuckDB does."""
+    try:
+        from pyspark.sql import SparkSession, functions
+    except ImportError:
+        print("\nSpark: SKIPPED, PySpark is not installed")
+        return 0
+    options = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    spark = SparkSession.builder.master("local[1]").config(map=options).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    differing = 0
+    print(f"\n{'table in Spark':20} {'values':>10} {'duckdb':>10}")
+    for table in sorted(tables):
+        frame = spark.read.parquet(str(database / table))
+        # Rows, and values of each column.
+        values = list(frame.select(functions.count("*"), *(functions.count(f"`{n}`") for n in frame.columns)).first())
+        columns = ", ".join(f'count("{name}")' for name in frame.columns)
+        files = str(database / table / "**" / "*.parquet")
+        counted = duckdb.sql(f"SELECT count(*), {columns} FROM read_parquet('{files}', hive_partitioning=true)")
+        wanted = counted.fetchall()[0]
+        verdict = "" if values == list(wanted) and values[0] == tables[table] else "  DIFFERS"
+        differing += bool(verdict)
+        print(f"{table:20} {sum(values[1:]):10} {sum(wanted[1:]):10}{verdict}")
+    spark.stop()
+    return differing
 
 
 def damaged(files: list[Path]) -> int:
