@@ -345,7 +345,8 @@ fn a_runnable_that_was_lost_is_one_execution() {
         t.task(70, 0, Action::Terminate);
         t.task(80, 1, Action::Activate);
     };
-    let ways: [(&dyn Fn(&mut Trace), bool, i64); 3] =
+    type End<'a> = &'a dyn Fn(&mut Trace);
+    let ways: [(End, bool, i64); 3] =
         [(&terminates, true, 20 + 10), (&ends_unseen, false, 20), (&ends_with_process, false, 20)];
     for (end, goes_on, running) in ways {
         let mut t = Trace::new();

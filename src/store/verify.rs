@@ -94,7 +94,7 @@ pub fn verify(at: impl Into<Location>) -> Result<VerifyReport> {
     }
     report.problems = still_named(&location, doubts)?;
     for (name, error) in audit(&location)? {
-        let Fault { what, is_unread } = wrong(error);
+        let Fault { what, is_unread } = wrong(&error);
         report.problems.push(Problem { path: name.into(), what, is_unread });
     }
     match &location.0 {
@@ -269,18 +269,18 @@ fn unreadable(error: &Error) -> Fault {
     Fault { what, is_unread: true }
 }
 
-fn wrong(error: Error) -> Fault {
+fn wrong(error: &Error) -> Fault {
     Fault { what: error.to_string(), is_unread: error.kind() == ErrorKind::Io }
 }
 
 fn check_rows(file: &FileEntry, place: &Place) -> Result<(), Fault> {
     // All pages were read before, and are what was written.
     let table = table(&file.table).ok_or_else(|| format!("there is no table '{}'", file.table))?;
-    let rows = row_count(place).map_err(wrong)?;
+    let rows = row_count(place).map_err(|e| wrong(&e))?;
     if rows != file.rows {
         return Err(format!("the file has {rows} rows and should have {}", file.rows).into());
     }
-    check_order(table, place).map_err(wrong)
+    check_order(table, place).map_err(|e| wrong(&e))
 }
 
 /// Opening the file for its table checks the schema; then the rows must rise by the columns of `sort`.

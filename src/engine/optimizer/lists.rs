@@ -1,5 +1,7 @@
 //! Refuses functions of lists that the engine computes wrongly. Not for types of lists (see `types`).
 
+use std::mem::discriminant;
+
 use arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Expr, ExprSchemable};
@@ -37,6 +39,17 @@ pub(super) fn check(expr: &Expr, schema: &DFSchema) -> Result<()> {
         let types = types()?;
         if types.windows(2).any(|two| matches!(two, [a, b] if a != b && !a.is_null() && !b.is_null())) {
             return Err(refused("'array_concat' takes lists of one type", None, "CAST(x AS BIGINT[])"));
+        }
+    }
+    if call.name() == "map" {
+        // Keys and values are taken for lists of the same kind.
+        let types = types()?;
+        let is_other = |two: &[DataType]| {
+            let [keys, values] = two else { return false };
+            !keys.is_null() && !values.is_null() && discriminant(keys) != discriminant(values)
+        };
+        if types.windows(2).any(is_other) {
+            return Err(refused("'map' takes two lists of one kind", None, "CAST(x AS BIGINT[])"));
         }
     }
     let ("array_sum" | "array_product", [Expr::Cast(list)]) = (call.name(), call.args.as_slice()) else {

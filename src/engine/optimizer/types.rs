@@ -26,6 +26,10 @@ fn check_type(ty: &DataType) -> Result<()> {
         DataType::FixedSizeList(_, length) if *length < 1 => {
             Err(refused("a list of a fixed size has at least one element", None, "x::BIGINT[] has any size"))
         }
+        // Functions take it for one value, not for a list.
+        DataType::ListView(_) | DataType::LargeListView(_) => {
+            Err(refused("lists of views cannot be computed with", None, "x::BIGINT[] is a list"))
+        }
         // Comparisons divide by zero, and 5 is printed as 000.
         DataType::Decimal32(_, scale)
         | DataType::Decimal64(_, scale)
