@@ -91,23 +91,20 @@ fn cut_off(metric: &str, chosen: &str) -> Option<String> {
          min(start_at) OVER (PARTITION BY recording, entity, type ORDER BY instance DESC \
          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS next_start_at \
          FROM process_metric_base WHERE {chosen}), \
-         endless AS (SELECT recording, entity, type, count(*) AS left_out FROM every \
-         WHERE terminate_at IS NULL AND start_at < next_start_at \
-         AND coalesce(gap_after(recording, core, start_at) > next_start_at, true) \
-         GROUP BY recording, entity, type), \
-         cut AS (SELECT every.*, left_out FROM every LEFT JOIN endless ON every.recording = endless.recording \
-         AND every.entity = endless.entity AND every.type = endless.type WHERE NOT complete AND same = 1), \
+         counted AS (SELECT *, sum(CASE WHEN terminate_at IS NULL AND start_at < next_start_at \
+         AND coalesce(gap_after(recording, core, start_at) > next_start_at, true) THEN 1 ELSE 0 END) \
+         OVER (PARTITION BY recording, entity, type) AS left_out FROM every), \
          piece AS (SELECT c.*, s.state, s.begin_at, s.end_at, \
          gap_after(c.recording, coalesce(s.core, c.core), s.begin_at) AS piece_gap_at, \
          min(s.begin_at) OVER (PARTITION BY c.recording, c.entity, c.type, c.instance) AS first_at \
-         FROM cut AS c JOIN process_state AS s \
+         FROM (SELECT * FROM counted WHERE NOT complete AND same = 1) AS c JOIN process_state AS s \
          ON s.recording = c.recording AND s.process = c.entity AND s.type = c.type AND s.instance = c.instance), \
          known AS (SELECT *, min(CASE WHEN piece_gap_at <= end_at THEN piece_gap_at END) \
          OVER (PARTITION BY recording, entity, type, instance) AS gap_at FROM piece), \
          certain AS (SELECT *, least(end_at, coalesce(gap_at, end_at)) AS until FROM known \
          WHERE begin_at < coalesce(gap_at, end_at) \
          AND (terminate_at IS NOT NULL OR coalesce(next_start_at > gap_at, false) \
-         OR (next_start_at IS NULL AND left_out IS NULL))) \
+         OR (next_start_at IS NULL AND left_out = 0))) \
          SELECT recording, entity, type, {at} AS at, {seen} AS seen FROM certain \
          GROUP BY recording, entity, type, instance"
     ))
