@@ -129,7 +129,7 @@ pub struct Sample {
 }
 
 /// The instance that was asked for, of these recordings, or of all of the session if there are none. Of equal
-/// samples, that of the first recording and instance.
+/// samples, that of the first recording, and in it of the first instance.
 ///
 /// # Errors
 /// [`crate::error::ErrorKind::Usage`] when there is no such metric, entity or instance, or no sample; those
@@ -155,6 +155,10 @@ pub fn find(session: &Session, asked: &Asked, recordings: &[String]) -> Result<C
             among(recordings)
         ),
     };
+    let is_response = metric.name == RESPONSE && metric.file.is_none();
+    if is_response && let Some(chosen) = samples.extreme_response(asked.which, recordings)? {
+        return Ok(chosen);
+    }
     let (found, rank) = match asked.which {
         Which::Percentile(hundredths) => samples.at_percentile(hundredths)?,
         Which::Greatest => samples.first("value DESC", |count| count)?,
@@ -180,6 +184,53 @@ struct Samples<'a> {
 }
 
 impl Samples<'_> {
+    /// The instance with the greatest or least response. Of all instances, only how long they were is read,
+    /// and which one it is where it ends. `None` if there is none, or another one is asked for.
+    fn extreme_response(&self, which: Which, recordings: &[String]) -> Result<Option<Chosen>> {
+        let order = match which {
+            Which::Greatest => "value DESC",
+            Which::Least => "value",
+            Which::Percentile(_) | Which::Number(_) => return Ok(None),
+        };
+        let first = |column: &str| format!("first_value({column} ORDER BY {order}, recording, at)");
+        let [recording, value, at] = ["recording", "value", "at"].map(first);
+        let found = self.ask(&format!(
+            "SELECT {recording}, {value}, {at}, count(*) FROM (SELECT recording, entity, \
+             terminate_at - activate_at AS value, activate_at AS at FROM process_metric_base WHERE complete) \
+             WHERE entity = $entity AND value IS NOT NULL{}",
+            among(recordings)
+        ))?;
+        let Some(batch) = found.first() else { return Ok(None) };
+        let (recording, value, at, count) = columns::<(Texts, Integers, Integers, Integers)>(batch)?;
+        let Some(((recording, length), begin)) = recording.get(0).zip(value.get(0)).zip(at.get(0)) else {
+            return Ok(None);
+        };
+        let (recording, end) = (recording.to_owned(), begin.saturating_add(length));
+        let params = [
+            ("recording", Param::Text(recording.clone())),
+            ("entity", Param::Text(self.entity.to_owned())),
+            ("begin", Param::Int(begin)),
+            ("end", Param::Int(end)),
+        ];
+        let statement = "SELECT min(instance) FROM process_instance WHERE recording = $recording \
+             AND process = $entity AND activate_at = $begin AND terminate_at = $end AND complete";
+        let found = rows(self.session, statement, &params)?;
+        let instance = found.first().map(columns::<Integers>).transpose()?.and_then(|found| found.get(0));
+        Ok(instance.map(|instance| Chosen {
+            recording,
+            process: self.entity.to_owned(),
+            instance,
+            sample: Some(Sample {
+                metric: self.metric.name.clone(),
+                value: length as f64,
+                unit: self.metric.unit,
+                count: count.value(0),
+                rank: if which == Which::Least { 1 } else { count.value(0) },
+            }),
+            response: Some((begin, end)),
+        }))
+    }
+
     /// Recording, instance, value and time of the first one in an order, and how many there are, in one pass;
     /// and its rank.
     fn first(&self, order: &str, rank: impl FnOnce(i64) -> i64) -> Result<(Vec<RecordBatch>, i64)> {

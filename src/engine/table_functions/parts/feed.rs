@@ -251,14 +251,18 @@ impl Feed {
         });
     }
 
-    /// A process triggers a stimulus.
+    /// A stimulus is triggered. Of triggers with one number, the last one counts.
     fn trigger(&mut self, time: i64, event: &Event) {
         let Event { target, instance, source, number, .. } = *event;
-        if let (Some(stimulus), Some(nth), Some(process), Some(instance)) = (target, instance, source, number)
-            && instance >= 0
-            && self.processes.is_process(process)
-        {
-            self.triggers.insert((stimulus, nth), (Actor { process, instance }, time));
+        let Some(nth) = target.zip(instance) else { return };
+        match source.zip(number) {
+            Some((process, instance)) if instance >= 0 && self.processes.is_process(process) => {
+                self.triggers.insert(nth, (Actor { process, instance }, time));
+            }
+            _ if self.triggers.is_empty() => {}
+            _ => {
+                self.triggers.remove(&nth);
+            }
         }
         if self.triggers.len() > self.most_triggers {
             self.triggers.retain(|_, (_, at)| time.saturating_sub(*at) <= self.second);

@@ -10,6 +10,7 @@ mod one;
 mod processes;
 mod rows;
 mod stored;
+mod trigger;
 mod window;
 mod words;
 

@@ -14,6 +14,7 @@ use super::earlier::Unclear;
 use super::feed::{Ended, Feed, second};
 use super::names::Names;
 use super::rows::PartRows;
+use super::trigger::{Trigger, is_triggered};
 use super::window::{Window, rows_of, run, take_in};
 use super::{failed, quoted};
 use crate::explain::Actor;
@@ -69,10 +70,9 @@ async fn parts_of(
     columns: &[usize],
 ) -> Result<Vec<RecordBatch>> {
     let second = second(database);
-    let triggers = begin.saturating_sub(second);
-    // Who delays it has mostly begun before it, but not long before.
+    // Who delays it has mostly begun before it, but not long before. So has what triggered its stimulus.
     let from = begin.saturating_sub(second / SHORTLY).max(-i64::MAX);
-    let (mut since, mut before) = (from, BTreeMap::new());
+    let (mut triggers, mut since, mut before) = (from, from, BTreeMap::new());
     loop {
         let window = Window { triggers, since, from, to: end, before: &before };
         let names = Names::of(recording);
@@ -81,11 +81,21 @@ async fn parts_of(
         let wanted = move |actor| actor == only;
         let mut feed = Feed::of((database, recording), names.clone(), wanted).map_err(failed)?;
         feed.began(only, begin);
+        let mut trigger = Trigger::of(only);
         let mut batches = run(state, &rows_of(recording, window)).await?;
         while let Some(batch) = batches.try_next().await? {
-            take_in(&mut feed, &names, &batch, Ended { actor: only, begin, end }).map_err(failed)?;
+            take_in((&mut feed, &mut trigger), &names, &batch, Ended { actor: only, begin, end })
+                .map_err(failed)?;
         }
         let made = feed.finish();
+        let earliest = begin.saturating_sub(second);
+        if triggers > earliest
+            && let Some(stimulus) = trigger.missing_in(&made)
+            && is_triggered(state, recording, &stimulus, (earliest, triggers)).await?
+        {
+            triggers = earliest;
+            continue;
+        }
         let mut unclear = Unclear::of(&made);
         unclear.cores.retain(|core| !before.contains_key(core));
         let (earlier, found) = (

@@ -11,6 +11,7 @@ use datafusion::physical_plan::execute_stream;
 use super::feed::{Ended, Event, Feed, state};
 use super::names::Names;
 use super::quoted;
+use super::trigger::Trigger;
 use crate::btf::{Action, EntityType};
 use crate::error::Result;
 use crate::explain::{Actor, RunnableSpan, StateSpan};
@@ -86,7 +87,12 @@ pub(super) fn rows_of(recording: &str, window: Window<'_>) -> String {
 }
 
 /// Feeds rows of [`rows_of`]. Of all ends that have the name and number of `only`, that one counts.
-pub(super) fn take_in(feed: &mut Feed, names: &Names, batch: &RecordBatch, only: Ended) -> Result<()> {
+pub(super) fn take_in(
+    (feed, trigger): (&mut Feed, &mut Trigger),
+    names: &Names,
+    batch: &RecordBatch,
+    only: Ended,
+) -> Result<()> {
     type Rows = ([Integers; 2], Integers, Texts, [Texts; 2], [Integers; 2], Texts, Integers, Texts);
     let ([time, rank], _, word, [process, kind], [instance, begin], other, number, place) =
         result::columns::<Rows>(batch)?;
@@ -102,7 +108,9 @@ pub(super) fn take_in(feed: &mut Feed, names: &Names, batch: &RecordBatch, only:
                 let Some(what) = what else { continue };
                 let (source, owner) = (name(&other), name(&place));
                 let (instance, number) = (instance.get(row), number.get(row));
-                feed.event(now, &Event { what, target, instance, source, number, owner });
+                let event = Event { what, target, instance, source, number, owner };
+                trigger.event(&event);
+                feed.event(now, &event);
             }
             (rank::STATE, Some(actor)) => {
                 let Some(state) = state(word.value(row)) else { continue };
