@@ -287,15 +287,14 @@ impl Blocks {
         }
         let seq = self.with_seq.then(|| find_column::<NumberView<'_, i64>>(batch, self.table.name, SEQ));
         let seq = seq.transpose()?;
-        let mut made = Vec::new();
-        for row in 0..rows.len() {
-            let action = rows.action.key(row).and_then(|key| *known.actions.get(key)?);
-            // Most events say nothing of this kind.
-            if action.is_none() {
-                continue;
-            }
+        let action = |row| rows.action.key(row).and_then(|key| *known.actions.get(key)?);
+        // Most events say nothing of this kind.
+        let saying: Vec<(usize, Action)> =
+            (0..rows.len()).filter_map(|row| Some((row, action(row)?))).collect();
+        let mut made = Vec::with_capacity(saying.len());
+        for (row, action) in saying {
             let kind = rows.target_type.key(row).and_then(|key| *known.types.get(key)?);
-            let Some(what) = Event::what(action, kind) else { continue };
+            let Some(what) = Event::what(Some(action), kind) else { continue };
             let owner = note.filter(|_| what == What::Said(Said::SetEvent));
             let event = Event {
                 what,
@@ -305,7 +304,9 @@ impl Blocks {
                 number: rows.source_instance.get(row),
                 owner: owner.and_then(|note| number(&note, row, owners, names)),
             };
-            made.push((rows.time.value(row), seq.map_or(0, |seq| seq.value(row)), event));
+            if !event.is_by_itself() {
+                made.push((rows.time.value(row), seq.map_or(0, |seq| seq.value(row)), event));
+            }
         }
         Ok(made)
     }

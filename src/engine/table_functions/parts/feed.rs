@@ -64,6 +64,11 @@ impl Event {
             .into_iter()
             .any(|kind| Self::what(Some(action), Some(kind)).is_some())
     }
+
+    /// Whether a stimulus is triggered by none but itself, as those of timers and devices are.
+    pub fn is_by_itself(&self) -> bool {
+        self.what == What::Trigger && self.target == self.source
+    }
 }
 
 /// An instance that ends.
@@ -251,18 +256,15 @@ impl Feed {
         });
     }
 
-    /// A stimulus is triggered. Of triggers with one number, the last one counts.
+    /// A process triggers a stimulus.
     fn trigger(&mut self, time: i64, event: &Event) {
         let Event { target, instance, source, number, .. } = *event;
-        let Some(nth) = target.zip(instance) else { return };
-        match source.zip(number) {
-            Some((process, instance)) if instance >= 0 && self.processes.is_process(process) => {
-                self.triggers.insert(nth, (Actor { process, instance }, time));
-            }
-            _ if self.triggers.is_empty() => {}
-            _ => {
-                self.triggers.remove(&nth);
-            }
+        if let (Some(stimulus), Some(nth), Some(process), Some(instance)) = (target, instance, source, number)
+            && instance >= 0
+            && self.processes.is_process(process)
+            && !event.is_by_itself()
+        {
+            self.triggers.insert((stimulus, nth), (Actor { process, instance }, time));
         }
         if self.triggers.len() > self.most_triggers {
             self.triggers.retain(|_, (_, at)| time.saturating_sub(*at) <= self.second);
