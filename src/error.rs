@@ -187,8 +187,9 @@ const MOST_STEPS: usize = 1 << 22;
 /// For so many words of one input, a near one is looked for: a large input can have a million.
 pub(crate) const MOST_SUGGESTIONS: usize = 100;
 
-/// The word of `known` that is nearest to `word`, for "did you mean"; `None` if none is near. Of a very long
-/// list, only the first part is compared.
+/// The word of `known` that is nearest to `word`, for "did you mean"; `None` if none is near. Of several that
+/// are as near, the first in alphabetical order, as lists of names can have any. Of a very long list, only the
+/// first part is compared.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let mut steps = 0;
     known
@@ -200,7 +201,7 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
         })
         .map(|k| (strsim::damerau_levenshtein(&word.to_lowercase(), &k.to_lowercase()), k))
         .filter(|(d, k)| *d <= 1 + k.len().min(word.len()) / 3)
-        .min_by_key(|(d, _)| *d)
+        .min_by_key(|(d, k)| (*d, *k))
         .map(|(_, k)| k)
 }
 
@@ -221,6 +222,7 @@ mod tests {
     fn did_you_mean_finds_near_words_only() {
         assert_eq!(did_you_mean("runnable", ["runnables", "signals"]), Some("runnables"));
         assert_eq!(did_you_mean("xyz", ["runnables", "signals"]), None);
+        assert_eq!(did_you_mean("T_9", ["T_5", "T_2", "T_4"]), Some("T_2"), "in any order");
         let long = "x".repeat(1 << 20);
         assert_eq!(did_you_mean(&long[1..], [long.as_str()]), None, "it would take hours");
         let far = std::iter::repeat_n("others", 1 << 20).chain(["runnables"]);

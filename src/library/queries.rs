@@ -94,9 +94,15 @@ impl Queries {
     pub fn metric(&self, name: &str) -> Result<&Metric> {
         let has_name = |m: &&Metric| m.names().any(|n| n.eq_ignore_ascii_case(name));
         self.metrics.iter().find(has_name).ok_or_else(|| {
-            let known = self.metrics.iter().flat_map(Metric::names);
-            Error::usage(format!("there is no metric '{name}'"))
-                .hint_near(name, known, |_| "`btfdb metrics --list` shows all metrics".into())
+            let known = || self.metrics.iter().flat_map(Metric::names);
+            // `Response` is too short to be near.
+            let begins = |longer: &&str| {
+                name.len() > 2 && longer.get(..name.len()).is_some_and(|k| k.eq_ignore_ascii_case(name))
+            };
+            Error::usage(format!("there is no metric '{name}'")).hint_near(name, known(), |_| {
+                let longer = known().find(begins).map(|longer| format!("did you mean '{longer}'?"));
+                longer.unwrap_or_else(|| "`btfdb metrics --list` shows all metrics".into())
+            })
         })
     }
 }
