@@ -240,7 +240,12 @@ fn the_demo_runs_twice() {
     for _ in 0..2 {
         let run = bench.ok(&["demo"]);
         assert!(run.stdout.contains("ResponseTime"), "{}", run.stdout);
+        let next = "\n  btfdb explain btfdb-demo/demo.db ResponseTime:T_4:max\n  btfdb plot btfdb-demo/demo.db --explain ";
+        assert!(run.stderr.contains(next), "{}", run.stderr);
     }
+    let run = bench.run(&["demo", "./other"]);
+    assert_eq!(run.code, Some(2), "{}", run.all());
+    assert!(run.stderr.contains("write btfdb demo --dir ./other"), "{}", run.stderr);
     let slice = std::fs::read_to_string(bench.path().join("btfdb-demo/slice.btf")).unwrap();
     assert!(slice.starts_with("#version 2.1.5\n"), "{slice}");
     for line in slice.lines().filter(|l| !l.starts_with('#')) {

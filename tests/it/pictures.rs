@@ -107,7 +107,7 @@ fn the_parts_of_a_response_are_those_of_explain() {
     assert_eq!(bands, delayed, "T_3 and T_5 delay it");
     let run = bench.ok(&["plot", "engine.db", "--explain", "ResponseTime:T_4", "-o", "why.svg"]);
     assert!(
-        run.stderr.starts_with("T_4[5] took 3.436945 ms, from 87.228185 ms to 90.66513 ms: --from "),
+        run.stderr.starts_with("T_4[5] took 3.436945 ms, from 87.228185 ms to 90.66513 ms; window: --from "),
         "{}",
         run.stderr
     );

@@ -247,7 +247,7 @@ fn the_window_around_an_instance_is_said() {
     let run = bench.ok(&["plot", "engine.db", "-o", "worst.svg", "--around", "ResponseTime:T_4:max"]);
     assert_eq!(
         run.stderr.lines().next().unwrap(),
-        "greatest ResponseTime of T_4: 3.436945 ms, instance 5: --from 86.368949ms --to 91.524366ms"
+        "greatest ResponseTime of T_4: 3.436945 ms, instance 5; window: --from 86.368949ms --to 91.524366ms"
     );
     let svg = std::fs::read_to_string(bench.path().join("worst.svg")).unwrap();
     let document = Document::parse(&svg).unwrap();

@@ -21,6 +21,9 @@ pub struct DemoArgs {
     /// Overwrite files and recordings of these names that are not the demo's.
     #[arg(long)]
     pub force: bool,
+    /// A folder without its option: refused with a hint.
+    #[arg(hide = true)]
+    pub folder: Option<PathBuf>,
 }
 
 macro_rules! recording {
@@ -55,6 +58,11 @@ const WINDOW: [&str; 2] = ["117ms", "120ms"];
 type RunWords<'a> = dyn Fn(&[&OsStr]) -> Result<()> + 'a;
 
 pub(super) fn run(args: &DemoArgs, ui: &Ui, run: &RunWords<'_>) -> Result<u8> {
+    if let Some(folder) = &args.folder {
+        let folder = folder.display();
+        return Err(Error::usage(format!("'{folder}' is given without an option"))
+            .hint(format!("write btfdb demo --dir {folder}")));
+    }
     let (recording, database) = (args.dir.join("recording"), args.dir.join("demo.db"));
     let slice = args.dir.join(SLICE);
     let is_there = Database::is_at(&database)?;
@@ -94,7 +102,8 @@ pub(super) fn run(args: &DemoArgs, ui: &Ui, run: &RunWords<'_>) -> Result<u8> {
     ui.status(&format!(
         "\nNow try:\n  btfdb info {db}\n  btfdb metrics {db}\n  btfdb query {db} \"SELECT process, core, count(*) \
          AS n, max(terminate_at - activate_at) AS worst FROM process_instance WHERE complete GROUP BY process, core \
-         ORDER BY worst DESC\"\n  btfdb export {db} --table process_state --format csv -o - | head"
+         ORDER BY worst DESC\"\n  btfdb explain {db} ResponseTime:T_4:max\n  btfdb plot {db} --explain \
+         ResponseTime:T_4:max -o late.svg\n  btfdb export {db} --table process_state --format csv -o - | head"
     ));
     Ok(0)
 }

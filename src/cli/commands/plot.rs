@@ -284,7 +284,7 @@ fn report(picture: &Picture, scale: TimeScale, ui: &Ui) {
     if let Some(found) = &picture.highlight {
         let argument = |ticks| exact(ticks, scale).replace(' ', "");
         let (from, to) = (argument(picture.from), argument(picture.to));
-        ui.status(&format!("{}: --from {from} --to {to}", found.label));
+        ui.status(&format!("{}; window: --from {from} --to {to}", found.label));
     }
     if picture.rows.iter().all(|row| row.runs.is_empty() && row.marks.is_empty() && row.curve.is_none()) {
         ui.warning("nothing happens in the window, of what is shown");
