@@ -1,7 +1,6 @@
 //! `explain`: finds the instance that a metric is greatest for, or another one, and why its response took as
 //! long as it did. Not how a response is cut into parts (see [`crate::explain`]), nor the text of it.
 
-use crate::btf::Action;
 use crate::engine::{Param, ResultStream, Session};
 use crate::error::{Error, Result};
 use crate::library::{Metric, Unit};
@@ -11,13 +10,18 @@ use arrow::array::RecordBatch;
 
 mod causes;
 mod instances;
+mod lost;
 mod path;
+mod refused;
 mod slow;
 mod words;
 
-pub(crate) use causes::{Causes, named};
+pub(crate) use causes::{Causes, name_runnables, named};
 pub use instances::instances;
+pub use lost::{Lost, lost_activations};
 pub use path::path;
+pub use refused::check_metric;
+use refused::{no_instance, no_instances, unknown};
 pub use slow::slow_parts;
 pub(crate) use words::{Parts, ranked};
 
@@ -46,6 +50,8 @@ pub struct Asked {
     pub entity: String,
     /// One of its instances.
     pub which: Which,
+    /// False if the text does not say which one: then it is the greatest.
+    pub is_chosen: bool,
 }
 
 impl Asked {
@@ -60,18 +66,15 @@ impl Asked {
                 .hint("METRIC:ENTITY[:max|:min|:p99|:INSTANCE], e.g. ResponseTime:T_5:max")
         };
         let (metric, rest) = text.split_once(':').ok_or_else(|| bad("is no metric and entity"))?;
-        let (entity, which) =
-            match rest.rsplit_once(':').and_then(|(entity, last)| Some((entity, which(last)?))) {
-                Some(found) => found,
-                None => (rest, Which::Greatest),
-            };
+        let chosen = rest.rsplit_once(':').and_then(|(entity, last)| Some((entity, which(last)?)));
+        let (entity, which) = chosen.unwrap_or((rest, Which::Greatest));
         if metric.is_empty() || entity.is_empty() {
             return Err(bad("lacks a metric or an entity"));
         }
         if which == Which::Percentile(u16::MAX) {
             return Err(bad("has a percentile that is not between 0 and 100, or has more than two decimals"));
         }
-        Ok(Self { metric: metric.to_owned(), entity: entity.to_owned(), which })
+        Ok(Self { metric: metric.to_owned(), entity: entity.to_owned(), which, is_chosen: chosen.is_some() })
     }
 }
 
@@ -328,48 +331,6 @@ fn among(recordings: &[String]) -> String {
     format!(" AND recording IN ({})", quoted.join(", "))
 }
 
-/// The error for an entity that is no task or ISR that ran; `None` for one that is.
-fn unknown(session: &Session, entity: &str) -> Result<Option<Error>> {
-    let mut known = Vec::new();
-    for batch in rows(session, "SELECT DISTINCT process FROM process_instance", &[])? {
-        known.extend(columns::<Texts>(&batch)?.iter().flatten().map(str::to_owned));
-    }
-    if known.iter().any(|name| name == entity) {
-        return Ok(None);
-    }
-    let error = Error::usage(format!("no task or ISR '{entity}' ran"));
-    Ok(Some(
-        error.hint_near(entity, known.iter().map(String::as_str), |all| format!("those that ran are: {all}")),
-    ))
-}
-
-fn no_instance(session: &Session, entity: &str, instance: i64) -> Result<Error> {
-    if let Some(error) = unknown(session, entity)? {
-        return Ok(error);
-    }
-    let params = [("entity", Param::Text(entity.to_owned())), ("instance", Param::Int(instance))];
-    let word = Action::MtaLimitExceeded.as_str();
-    let lost = format!(
-        "SELECT count(*) FROM btf_event WHERE target = $entity AND target_instance = $instance \
-         AND is_action(action, '{word}')"
-    );
-    let lost = rows(session, &lost, &params)?;
-    let lost = lost.first().map_or(Ok(0), |batch| columns::<Integers>(batch).map(|count| count.value(0)))?;
-    if lost > 0 {
-        return Ok(Error::usage(format!(
-            "instance {instance} of {entity} was never made: its activation was lost, as too many were waiting"
-        ))
-        .hint(format!("lost activations are events '{word}' of table btf_event")));
-    }
-    Ok(Error::usage(format!("{entity} has no instance {instance}"))
-        .hint("instances are counted from 0; table process_instance has them"))
-}
-
-fn no_instances(metric: &Metric) -> Error {
-    Error::usage(format!("{} is no metric of instances of tasks and ISRs", metric.name))
-        .hint("ResponseTime, StartDelay, NetExecutionTime and others are")
-}
-
 /// The parts of the response of an instance, in order: rows of view `response_part`, and which of their
 /// columns hold times.
 ///
@@ -416,42 +377,6 @@ pub(crate) fn span(rows: &[RecordBatch]) -> Result<Option<(i64, i64)>> {
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(None) };
     let Some(row) = last.num_rows().checked_sub(1) else { return Ok(None) };
     Ok(Some((Parts::of(first)?.span(0).0, Parts::of(last)?.span(row).1)))
-}
-
-/// An activation that was lost because too many were waiting.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost {
-    /// When, in ticks.
-    pub at: i64,
-    /// The stimulus or process that activated, as far as the trace says it.
-    pub by: Option<String>,
-}
-
-/// The activations of the process that were lost between two times, in order.
-///
-/// # Errors
-/// Those of a query.
-pub fn lost_activations(session: &Session, chosen: &Chosen, (begin, end): (i64, i64)) -> Result<Vec<Lost>> {
-    let params = [
-        ("recording", Param::Text(chosen.recording.clone())),
-        ("process", Param::Text(chosen.process.clone())),
-        ("begin", Param::Int(begin)),
-        ("end", Param::Int(end)),
-    ];
-    let statement = format!(
-        "SELECT time, source FROM btf_event WHERE recording = $recording AND target = $process \
-         AND is_action(action, '{}') AND time BETWEEN $begin AND $end ORDER BY time, seq",
-        Action::MtaLimitExceeded.as_str()
-    );
-    let mut lost = Vec::new();
-    for batch in rows(session, &statement, &params)? {
-        let (times, sources) = columns::<(Integers, Texts)>(&batch)?;
-        lost.extend(
-            (0..batch.num_rows())
-                .map(|row| Lost { at: times.value(row), by: sources.get(row).map(str::to_owned) }),
-        );
-    }
-    Ok(lost)
 }
 
 /// All rows of a statement.

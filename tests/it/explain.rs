@@ -77,7 +77,9 @@ fn slow_responses_are_compared_with_typical_ones() {
     assert!(refused("ResponseTime:T_44").contains("did you mean 'T_4'?"));
     // Neither of them is what is compared.
     assert!(refused("NetExecutionTime:T_4").contains("write ResponseTime:T_4 --slow"));
-    assert!(refused("ResponseTime:T_4:p50").contains("write ResponseTime:T_4 --slow"));
+    for which in ["p50", "max", "5"] {
+        assert!(refused(&format!("ResponseTime:T_4:{which}")).contains("write ResponseTime:T_4 --slow"));
+    }
 }
 
 /// A condition on process and instance reads a part of the recording only.
@@ -108,6 +110,19 @@ fn one_response_is_explained_as_all_are() {
         assert_eq!(different, None);
         assert_eq!(each.len(), all.len());
     }
+}
+
+#[test]
+fn percentiles_and_small_parts_are_said_as_they_are() {
+    let bench = Bench::engine();
+    let text = |which: &str| bench.ok(&["explain", "engine.db", &format!("ResponseTime:{which}")]).stdout;
+    let percentile = text("T_4:p95");
+    assert!(percentile.contains(", p95 by nearest rank: the greatest of 13 samples."), "{percentile}");
+    let nearly = text("T_3:max");
+    assert!(nearly.contains("for more than 99 % of that, and could not for less than 1 %."), "{nearly}");
+    assert!(nearly.contains("  < 0.1 %  0.000250 ms           behind T_5 on Core_1\n"), "{nearly}");
+    let all = text("Core_1.EE_TC_iirq_handler");
+    assert!(all.contains("  100.0 %  510 ns  executes on Core_1\n"), "{all}");
 }
 
 #[test]
@@ -147,6 +162,15 @@ fn what_cannot_be_explained_is_refused() {
         "ResponseTime:T_4:p101",
         "ResponseTime:T_4:999",
         "ResponseTime:T_44:1",
+        "ResponseTime:T_4:6",
+        "T_4:max",
+        "Response:T_4",
+        "ResponseTime:T_4:avg",
+        "ResponseTime:T_4:-1",
+        "ResponseTime:T_1",
+        "ResponseTime:R_2a",
+        "ResponseTime:EE_TC_iirq_handler",
+        "ResponseTime:T_9",
     ] {
         let run = bench.run(&["explain", "engine.db", which]);
         assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{which}");

@@ -7,7 +7,7 @@ use super::super::ui::Ui;
 use super::{explanation, output, query, slow_text};
 use crate::engine::{Session, queries_with_folders};
 use crate::error::Result;
-use crate::ops::explain::{Asked, find, lost_activations, parts, slow_parts, span};
+use crate::ops::explain::{Asked, check_metric, find, lost_activations, parts, slow_parts, span};
 use crate::ops::findings::doubts;
 use crate::render::InUnit;
 use crate::store::{Database, Location};
@@ -71,6 +71,7 @@ pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> Result<u8> {
         let (schema, times) = (Arc::clone(all.schema()), all.times().to_vec());
         return show(&session, args, &schema, &times, &mut all, ui);
     };
+    check_metric(&session, &asked)?;
     if args.slow {
         let (rows, times) = slow_parts(&session, &asked)?;
         if is_text(args) {
@@ -90,7 +91,7 @@ pub(super) fn run(args: &ExplainArgs, ui: &Ui) -> Result<u8> {
             Some(span) => lost_activations(&session, &chosen, span)?,
             None => Vec::new(),
         };
-        output::print(&explanation::text(&chosen, &rows, &lost, scale)?)?;
+        output::print(&explanation::text((&chosen, asked.which), &rows, &lost, scale)?)?;
         return Ok(0);
     }
     let schema = first.schema();

@@ -1,7 +1,8 @@
 //! The parts of a response as text that reads like sentences. Not how they are found (see `ops::explain`).
 
+use super::one_unit::OneUnit;
 use crate::error::Result;
-use crate::ops::explain::{Chosen, Lost, Parts, RESPONSE, named, ranked};
+use crate::ops::explain::{Chosen, Lost, Parts, RESPONSE, Which, name_runnables, named, ranked};
 use crate::picture::{State, exact};
 use crate::time::TimeScale;
 use arrow::array::RecordBatch;
@@ -10,6 +11,8 @@ use std::fmt::Write as _;
 
 /// So many parts are listed; of more, the longest.
 const MOST: usize = 60;
+/// So many names are listed; of more, the first ones.
+const MOST_NAMES: usize = 5;
 
 /// A part, and what it is in words.
 struct Line {
@@ -22,19 +25,30 @@ struct Line {
 }
 
 /// The rows of view `response_part` of one response, in order, and the activations of its process that were
-/// lost meanwhile.
-pub(super) fn text(chosen: &Chosen, rows: &[RecordBatch], lost: &[Lost], scale: TimeScale) -> Result<String> {
+/// lost meanwhile. `which` is how the instance was chosen.
+pub(super) fn text(
+    (chosen, which): (&Chosen, Which),
+    rows: &[RecordBatch],
+    lost: &[Lost],
+    scale: TimeScale,
+) -> Result<String> {
     let mut lines = Vec::new();
-    let (mut activated_by, mut unexplained) = (None, 0_u64);
+    let (mut activated_by, mut unexplained) = (None, Vec::<String>::new());
+    let named_runnables = name_runnables(rows)?;
     for batch in rows {
-        let parts = Parts::of(batch)?;
+        let mut parts = Parts::of(batch)?;
+        parts.causes.is_outside_named = named_runnables;
         for row in 0..batch.num_rows() {
             let (begin, end) = parts.span(row);
             let [what, cause] =
                 [true, false].map(|numbers| parts.causes.sentence(row, &chosen.process, numbers));
             let (length, state) = (end.saturating_sub(begin), parts.causes.state(row));
             lines.push(Line { begin, length, what, cause, state });
-            unexplained += u64::from(parts.causes.is_unexplained(row));
+            if let Some(by) = parts.causes.unexplained(row)
+                && !unexplained.contains(&by)
+            {
+                unexplained.push(by);
+            }
         }
         activated_by = activated_by.or_else(|| parts.activator());
     }
@@ -56,17 +70,19 @@ pub(super) fn text(chosen: &Chosen, rows: &[RecordBatch], lost: &[Lost], scale: 
     };
     let _ = writeln!(out, "{}", totals(&lines));
     if let Some(sample) = &chosen.sample {
-        let _ = writeln!(out, "{}", ranked(sample, scale));
+        let _ = writeln!(out, "{}", ranked(sample, which, scale));
     }
     if let Some(first) = lost.first() {
         let after = exact(first.at.saturating_sub(begin), scale);
         let by = first.by.as_ref().map(|by| format!(", by {by}")).unwrap_or_default();
+        let trigger = first.triggered_by.as_ref().map(|(who, instance)| named(who, *instance));
+        let trigger = trigger.map(|who| format!(", which {who} triggered")).unwrap_or_default();
+        let process = &chosen.process;
         let _ = match lost.len() {
-            1 => writeln!(out, "Meanwhile an activation of {} was lost: after {after}{by}.", chosen.process),
+            1 => writeln!(out, "Meanwhile an activation of {process} was lost: after {after}{by}{trigger}."),
             n => writeln!(
                 out,
-                "Meanwhile {n} activations of {} were lost: the first after {after}{by}.",
-                chosen.process
+                "Meanwhile {n} activations of {process} were lost: the first after {after}{by}{trigger}."
             ),
         };
     }
@@ -76,20 +92,37 @@ pub(super) fn text(chosen: &Chosen, rows: &[RecordBatch], lost: &[Lost], scale: 
         true => writeln!(out, "\nThe whole response ({}) is made of:", exact(length, scale)),
         false => writeln!(out, "\nWhat it is made of:"),
     };
-    summary(&mut out, &lines, length, scale);
-    in_order(&mut out, &lines, begin, scale);
-    if unexplained > 0 {
-        let parts = if unexplained == 1 { "part" } else { "parts" };
+    // The whole, and what it is made of.
+    let lengths = lines.iter().flat_map(|line| [line.begin.saturating_sub(begin), line.length]);
+    let unit = OneUnit::of(lengths.chain([length]), scale);
+    summary(&mut out, &lines, length, unit);
+    in_order(&mut out, &lines, begin, unit);
+    if !unexplained.is_empty() {
         let _ = writeln!(
             out,
-            "\nFor {unexplained} {parts} nothing known says why another one had the core; fixed priorities and resources are \
-             read from OIL files, and from ORTI files as far as those say them."
+            "\nWhy {} had the core is not known; fixed priorities and resources are read from OIL files, and from ORTI \
+             files as far as those say them.",
+            listed(&unexplained)
         );
     }
     Ok(out)
 }
 
-/// How much of the response was executed, waited, and is unknown, in percent: a sentence.
+/// `T_1, T_2 and T_3`
+fn listed(names: &[String]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() && names.len() <= MOST_NAMES => {
+            format!("{} and {last}", first.join(", "))
+        }
+        [first @ .., _] if !first.is_empty() => {
+            let shown: Vec<&str> = names.iter().take(MOST_NAMES - 1).map(String::as_str).collect();
+            format!("{} and {} others", shown.join(", "), names.len() - shown.len())
+        }
+        _ => names.concat(),
+    }
+}
+
+/// How much of the response was executed, was not, and is unknown, in percent: a sentence.
 fn totals(lines: &[Line]) -> String {
     let mut sums = [0_u128; 3];
     for line in lines {
@@ -102,10 +135,19 @@ fn totals(lines: &[Line]) -> String {
             *sum += u128::from(line.length.unsigned_abs());
         }
     }
-    let [executed, waited, unknown] = percents(sums);
+    let (whole, [_, _, unknown]) = (sums.iter().sum::<u128>(), sums);
+    let [executed, held, rest] = std::array::from_fn(|place| {
+        let part = sums.get(place).copied().unwrap_or(0);
+        // Nothing but nothing is 0 %, and nothing but all is 100 %.
+        match percents(sums).get(place).copied().unwrap_or(0) {
+            0 if part > 0 => "less than 1 %".to_owned(),
+            100 if part < whole => "more than 99 %".to_owned(),
+            percent => format!("{percent} %"),
+        }
+    });
     match unknown {
-        0 => format!("Of that, it executed {executed} % and waited {waited} %."),
-        _ => format!("Of that, it executed {executed} % and waited {waited} %; {unknown} % is unknown."),
+        0 => format!("It executed for {executed} of that, and could not for {held}."),
+        _ => format!("It executed for {executed} of that, and could not for {held}; {rest} is unknown."),
     }
 }
 
@@ -126,7 +168,7 @@ fn percents(parts: [u128; 3]) -> [u128; 3] {
 }
 
 /// How much of the response each cause is, the greatest first.
-fn summary(out: &mut String, lines: &[Line], whole: i64, scale: TimeScale) {
+fn summary(out: &mut String, lines: &[Line], whole: i64, unit: OneUnit) {
     let mut causes: Vec<(&str, i128, u64)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for line in lines {
@@ -144,20 +186,29 @@ fn summary(out: &mut String, lines: &[Line], whole: i64, scale: TimeScale) {
         .iter()
         .map(|(_, total, times)| {
             let ticks = i64::try_from(*total).unwrap_or(i64::MAX);
-            let share = 100.0 * *total as f64 / (whole.max(1)) as f64;
-            let times = if *times == 1 { String::new() } else { format!("{times} times") };
-            [format!("{share:.1} %"), exact(ticks, scale), times]
+            let times = if *times == 1 { String::new() } else { format!("{times} times  ") };
+            [share(ticks, whole), unit.text(ticks), times]
         })
         .collect();
     let widths = widths(&rows);
     for ([share, time, times], (what, ..)) in rows.iter().zip(&causes) {
         let [a, b, c] = widths;
-        let _ = writeln!(out, "  {share:>a$}  {time:>b$}  {times:>c$}  {what}");
+        let _ = writeln!(out, "  {share:>a$}  {time:>b$}  {times:>c$}{what}");
+    }
+}
+
+/// A share in percent. Nothing but all is `100.0 %`, and nothing but nothing `0.0 %`.
+fn share(part: i64, whole: i64) -> String {
+    let share = format!("{:.1}", 100.0 * part as f64 / (whole.max(1)) as f64);
+    match share.as_str() {
+        "0.0" if part > 0 => "< 0.1 %".to_owned(),
+        "100.0" if part < whole => "> 99.9 %".to_owned(),
+        _ => format!("{share} %"),
     }
 }
 
 /// The parts one after the other.
-fn in_order(out: &mut String, lines: &[Line], begin: i64, scale: TimeScale) {
+fn in_order(out: &mut String, lines: &[Line], begin: i64, unit: OneUnit) {
     let mut lengths: Vec<i64> = lines.iter().map(|line| line.length).collect();
     lengths.sort_unstable_by_key(|length| std::cmp::Reverse(*length));
     let least = lengths.get(MOST).copied();
@@ -184,8 +235,8 @@ fn in_order(out: &mut String, lines: &[Line], begin: i64, scale: TimeScale) {
     let rows: Vec<[String; 3]> = chosen
         .iter()
         .map(|line| {
-            let after = format!("+{}", exact(line.begin.saturating_sub(begin), scale));
-            [after, exact(line.length, scale), String::new()]
+            let after = format!("+{}", unit.text(line.begin.saturating_sub(begin)));
+            [after, unit.text(line.length), String::new()]
         })
         .collect();
     let [a, b, _] = widths(&rows);
@@ -201,7 +252,28 @@ fn widths(rows: &[[String; 3]]) -> [usize; 3] {
 
 #[cfg(test)]
 mod tests {
-    use super::percents;
+    use super::*;
+
+    #[test]
+    fn only_all_is_a_hundred_percent() {
+        let line =
+            |length, state| Line { begin: 0, length, what: String::new(), cause: String::new(), state };
+        let of = |executed, held| totals(&[line(executed, State::Executes), line(held, State::Kernel)]);
+        assert_eq!(of(39, 61), "It executed for 39 % of that, and could not for 61 %.");
+        assert_eq!(of(9, 0), "It executed for 100 % of that, and could not for 0 %.");
+        assert_eq!(of(9_999, 1), "It executed for more than 99 % of that, and could not for less than 1 %.");
+        let gap = totals(&[line(9_999, State::Executes), line(1, State::Unknown)]);
+        assert!(gap.ends_with("could not for 0 %; less than 1 % is unknown."), "{gap}");
+        assert_eq!([share(0, 9), share(9, 9), share(1, 8)], ["0.0 %", "100.0 %", "12.5 %"]);
+        assert_eq!([share(1, 9_999), share(9_998, 9_999)], ["< 0.1 %", "> 99.9 %"]);
+    }
+
+    #[test]
+    fn of_many_names_the_first_ones_are_listed() {
+        let of = |count: usize| listed(&(1..=count).map(|n| format!("T_{n}")).collect::<Vec<_>>());
+        assert_eq!([of(1), of(2), of(5)], ["T_1", "T_1 and T_2", "T_1, T_2, T_3, T_4 and T_5"]);
+        assert_eq!(of(6), "T_1, T_2, T_3, T_4 and 2 others");
+    }
 
     #[test]
     fn percentages_add_to_a_hundred() {

@@ -22,6 +22,7 @@ pub(super) mod manage;
 pub(super) mod map;
 pub(super) mod metrics;
 pub(super) mod model;
+mod one_unit;
 pub(super) mod output;
 pub(super) mod parse;
 mod picture;

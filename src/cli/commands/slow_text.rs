@@ -1,7 +1,8 @@
 //! What makes the slow responses of a process slow, as text. Not how it is found (see view `slow_part`).
 
+use super::one_unit::OneUnit;
 use crate::error::Result;
-use crate::ops::explain::Causes;
+use crate::ops::explain::{Causes, name_runnables};
 use crate::picture;
 use crate::render::{line, widths};
 use crate::schema::result::{Fractions, Integers, Texts, column};
@@ -38,8 +39,10 @@ struct Kind {
 /// first.
 pub(super) fn text(process: &str, rows: &[RecordBatch], scale: TimeScale) -> Result<String> {
     let mut all: Vec<Compared> = Vec::new();
+    let named_runnables = name_runnables(rows)?;
     for batch in rows {
-        let (recording, causes): (Texts, _) = (column(batch, "recording")?, Causes::of(batch)?);
+        let (recording, mut causes): (Texts, _) = (column(batch, "recording")?, Causes::of(batch)?);
+        causes.is_outside_named = named_runnables;
         let [typical, slow, difference, typical_count, slow_count]: [Integers; 5] = [
             column(batch, "typical")?,
             column(batch, "slow")?,
@@ -85,16 +88,19 @@ fn of_recording(process: &str, all: &Compared, scale: TimeScale) -> String {
     // Writing to a text does not fail.
     let _ = writeln!(
         out,
-        "Slow: the longest twentieth, here {}. Typical: those between the quartiles, here {}.\n",
+        "Slow: the longest twentieth, at least one, here {}. Typical: those whose rank by length is above 25 % and up \
+         to 75 % of all, here {}.\n",
         responses(*slow_count),
         responses(*typical_count)
     );
     let (shown, few): (Vec<&Kind>, Vec<&Kind>) =
         kinds.iter().partition(|kind| kind.share.is_none_or(|share| share.abs() >= LEAST));
-    let signed = |ticks: i64| if ticks > 0 { format!("+{}", time(ticks)) } else { time(ticks) };
+    let sign = |ticks: i64| if ticks > 0 { "+" } else { "" };
+    let unit = OneUnit::of(shown.iter().flat_map(|kind| [kind.difference, kind.typical, kind.slow]), scale);
     let cells = |kind: &&Kind| {
         let share = kind.share.map_or("-".to_owned(), |share| format!("{share:.1} %"));
-        [share, signed(kind.difference), time(kind.typical), time(kind.slow), kind.what.clone()]
+        let longer = format!("{}{}", sign(kind.difference), unit.text(kind.difference));
+        [share, longer, unit.text(kind.typical), unit.text(kind.slow), kind.what.clone()]
     };
     let mut table = vec![HEADER.map(str::to_owned)];
     table.extend(shown.iter().map(cells));
@@ -105,13 +111,10 @@ fn of_recording(process: &str, all: &Compared, scale: TimeScale) -> String {
     }
     if !few.is_empty() {
         let sum = few.iter().fold(0_i64, |sum, kind| sum.saturating_add(kind.difference));
+        let sum = format!("{}{}", sign(sum), time(sum));
         let _ = match few.len() {
-            1 => writeln!(out, "\nOne other kind of parts makes less than {LEAST} %: {}.", signed(sum)),
-            n => writeln!(
-                out,
-                "\n{n} other kinds of parts make less than {LEAST} % each: {} together.",
-                signed(sum)
-            ),
+            1 => writeln!(out, "\nOne other kind of parts makes less than {LEAST} %: {sum}."),
+            n => writeln!(out, "\n{n} other kinds of parts make less than {LEAST} % each: {sum} together."),
         };
     }
     out

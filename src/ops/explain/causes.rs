@@ -12,8 +12,23 @@ pub(crate) fn named(process: &str, instance: Option<i64>) -> String {
     instance.map_or_else(|| process.to_owned(), |instance| format!("{process}[{instance}]"))
 }
 
+/// True if some of the rows name a runnable.
+///
+/// # Errors
+/// When the column is missing.
+pub(crate) fn name_runnables(rows: &[RecordBatch]) -> Result<bool> {
+    for batch in rows {
+        if column::<Texts>(batch, "runnable")?.iter().flatten().next().is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The columns that say why.
 pub(crate) struct Causes {
+    /// Set if other parts name runnables: of one that names none, it is said that it is outside of them.
+    pub is_outside_named: bool,
     kind: Texts,
     runnable: Texts,
     by: Texts,
@@ -42,6 +57,7 @@ impl Causes {
     pub fn of(batch: &RecordBatch) -> Result<Self> {
         let is_single = batch.column_by_name("part").is_some();
         Ok(Self {
+            is_outside_named: false,
             kind: column(batch, "kind")?,
             runnable: column(batch, "runnable")?,
             by: column(batch, "by_process")?,
@@ -53,9 +69,10 @@ impl Causes {
         })
     }
 
-    /// True if another one had the core, and nothing known says why.
-    pub fn is_unexplained(&self, row: usize) -> bool {
-        self.kind.value(row) == "behind" && self.reason.get(row).is_none()
+    /// Who had the core, if nothing known says why.
+    pub fn unexplained(&self, row: usize) -> Option<String> {
+        let is_so = self.kind.value(row) == "behind" && self.reason.get(row).is_none();
+        is_so.then(|| self.by(row, false).unwrap_or_else(|| "another one".to_owned()))
     }
 
     fn by(&self, row: usize, numbers: bool) -> Option<String> {
@@ -71,6 +88,7 @@ impl Causes {
         match self.kind.value(row) {
             "executes" => match self.runnable.get(row) {
                 Some(runnable) => format!("executes {runnable}{core}"),
+                None if self.is_outside_named => format!("executes outside of any runnable{core}"),
                 None => format!("executes{core}"),
             },
             "behind" => self.behind(row, process, &core, numbers),

@@ -1,6 +1,6 @@
 //! The parts of one response → its path for a picture. Not how it is drawn (see [`crate::plot`]).
 
-use super::{Asked, Causes, Parts, find, named, parts, ranked};
+use super::{Asked, Causes, Parts, check_metric, find, name_runnables, named, parts, ranked};
 use crate::engine::Session;
 use crate::error::Result;
 use crate::picture::exact;
@@ -12,13 +12,15 @@ use std::collections::HashMap;
 /// The response that is asked for, of these recordings or of all: the name of its recording, and its path.
 ///
 /// # Errors
-/// Those of [`find`] and [`parts`].
+/// Those of [`check_metric`], [`find`] and [`parts`].
 pub fn path(session: &Session, asked: &Asked, recordings: &[String]) -> Result<(String, ResponsePath)> {
+    check_metric(session, asked)?;
     let chosen = find(session, asked, recordings)?;
     let (rows, _) = parts(session, &chosen)?;
     let scale = session.database().time_scale();
     let mut path = of_rows(&rows, &chosen.process, chosen.instance, scale)?;
-    path.sentence = chosen.sample.as_ref().map_or_else(String::new, |sample| ranked(sample, scale));
+    path.sentence =
+        chosen.sample.as_ref().map_or_else(String::new, |sample| ranked(sample, asked.which, scale));
     Ok((chosen.recording, path))
 }
 
@@ -26,8 +28,10 @@ pub fn path(session: &Session, asked: &Asked, recordings: &[String]) -> Result<(
 fn of_rows(rows: &[RecordBatch], process: &str, instance: i64, scale: TimeScale) -> Result<ResponsePath> {
     let mut path = ResponsePath { process: process.to_owned(), ..ResponsePath::default() };
     let mut places: HashMap<String, usize> = HashMap::new();
+    let named_runnables = name_runnables(rows)?;
     for batch in rows {
-        let columns = Parts::of(batch)?;
+        let mut columns = Parts::of(batch)?;
+        columns.causes.is_outside_named = named_runnables;
         if path.parts.is_empty() {
             path.is_isr = columns.is_isr(0);
             path.activators = columns.activators();

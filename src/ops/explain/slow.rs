@@ -1,6 +1,6 @@
 //! What makes the slow responses of a task or ISR slow. Not how they are compared (see view `slow_part`).
 
-use super::{Asked, RESPONSE, Which, some, unknown};
+use super::{Asked, RESPONSE, some, unknown};
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
 use arrow::array::RecordBatch;
@@ -12,8 +12,8 @@ use arrow::array::RecordBatch;
 /// [`crate::error::ErrorKind::Usage`] when one instance or another metric than `ResponseTime` is asked for,
 /// or there are no two responses; those of a query.
 pub fn slow_parts(session: &Session, asked: &Asked) -> Result<(Vec<RecordBatch>, Vec<bool>)> {
-    let Asked { metric, entity, which } = asked;
-    if session.queries().metric(metric)?.name != RESPONSE || *which != Which::Greatest {
+    let Asked { metric, entity, is_chosen, .. } = asked;
+    if session.queries().metric(metric)?.name != RESPONSE || *is_chosen {
         return Err(Error::usage(
             "--slow compares the responses of a task or ISR, not one of them, nor another metric",
         )
