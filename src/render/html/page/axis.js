@@ -32,7 +32,7 @@ function ticksOf(view, clock, width) {
   }
   const label = (at) => {
     const ticks = clock.ticks(at) - (base ?? 0n);
-    return `${base === null ? "" : "+"}${text(ticks)}\u00a0${SYMBOLS[unit]}`;
+    return `${base === null ? "" : "+"}${text(ticks)}\u00a0${unit}`;
   };
   const place = (at) => ({ at, x: view.x(at, width), text: label(at) });
   return { major: offsets.map(place), minor: minor.map((at) => view.x(at, width)), base };

@@ -19,7 +19,7 @@ const WORDS = {
   Isr: "ISR", Trace: "recording", ActivationLost: "activation lost", Preemption: "preemption", Chain: "chain of events",
   Active: "active (not started)", Ready: "ready (preempted)", Wanted: "waited for", Critical: "running, critical section",
   Polling: "polling (waits on its core)", Parking: "parking (polling, preempted)", Gap: "nothing recorded",
-  Response: "parts of a response", Executes: "executes", Delayed: "another one has the core", Kernel: "kernel at work", Blocked: "waits for a lock",
+  Response: "parts of a response", Executes: "executes", Delayed: "behind another one", Kernel: "the kernel is at work", Blocked: "waits for a lock",
   Awaits: "waits for an event", Unknown: "not known",
 };
 

@@ -140,5 +140,5 @@ function sentence(app, item) {
   const { title, facts } = describe(app, item);
   const wanted = ["Begin", "End", "Duration", "At", "Value", "Stands for"];
   const parts = facts.filter(([what]) => wanted.includes(what)).map(([what, text]) => `${what} ${text}`);
-  return `${item.row.label}: ${title}. ${parts.join(", ")}.`.replace(/\u202f/g, "").replace(/µs/g, "us");
+  return `${item.row.label}: ${title}. ${parts.join(", ")}.`.replace(/\u202f/g, "");
 }

@@ -67,9 +67,10 @@ function glyph(c, number, x, top, bottom, palette) {
       stroke(-2.5, middle - 1.5, 2.5, middle + 3.5);
       return stroke(2.5, middle - 1.5, -2.5, middle + 3.5);
     case "Trigger":
-      return shape([[1, top], [-3, middle + 1.5], [0, middle + 1.5], [-1, bottom], [3, middle - 0.5], [0, middle - 0.5]]);
+      return shape([[0, bottom], [3, bottom - 4.5], [0, bottom - 9], [-3, bottom - 4.5]]);
     default:
-      return shape([[-3, middle + 1], [0, middle - 2.5], [3, middle + 1], [0, middle + 4.5]]);
+      // What somebody says, in a bubble: a rhomb is a stimulus.
+      return shape([[0, bottom], [2.5, bottom - 2.5], [4.5, bottom - 2.5], [4.5, bottom - 8], [-4.5, bottom - 8], [-4.5, bottom - 2.5], [-2.5, bottom - 2.5]], false);
   }
 }
 

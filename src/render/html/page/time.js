@@ -5,7 +5,6 @@ const FAR = 2 ** 52 - 1;
 
 const UNITS = ["s", "ms", "us", "ns", "ps"];
 const DECIMALS = { s: 0, ms: 3, us: 6, ns: 9, ps: 12 };
-const SYMBOLS = { s: "s", ms: "ms", us: "µs", ns: "ns", ps: "ps" };
 
 /** Groups of three digits, kept together by narrow spaces. */
 const grouped = (digits) => digits.replace(/\B(?=(\d{3})+$)/g, "\u202f");
@@ -51,11 +50,11 @@ class Clock {
 
   inUnit(ticks) {
     const unit = this.unitOf(ticks);
-    return `${this.decimal(ticks, unit)}\u00a0${SYMBOLS[unit]}`;
+    return `${this.decimal(ticks, unit)}\u00a0${unit}`;
   }
 
   inTicks(ticks) {
-    return `${ticks < 0n ? "−" : ""}${grouped((ticks < 0n ? -ticks : ticks).toString())}\u00a0${SYMBOLS[this.scale]}`;
+    return `${ticks < 0n ? "−" : ""}${grouped((ticks < 0n ? -ticks : ticks).toString())}\u00a0${this.scale}`;
   }
 
   /** An instant, in the unit that suits it. */
@@ -81,7 +80,7 @@ class Clock {
   /** A length in at most five digits, for places where there is little room. */
   roughly(ticks) {
     const unit = this.unitOf(BigInt(Math.round(ticks)));
-    return `${Number((ticks / Number(this.per(unit))).toPrecision(4))}\u00a0${SYMBOLS[unit]}`;
+    return `${Number((ticks / Number(this.per(unit))).toPrecision(4))}\u00a0${unit}`;
   }
 
   /** How often something happens that takes so long. */

@@ -25,9 +25,10 @@ function whyLine(app, number, what, length, title, action) {
 /** What a response is made of: each cause with its length and share, the longest first. A click goes to its longest part. */
 function causeList(app, causes) {
   const lines = causes.map(({ state: number, words, length, permille, count, action }) => {
-    const share = `${(permille / 10).toFixed(1)} %`;
-    const times = count > 1 ? `, ${count} times` : "";
-    return whyLine(app, number, words, `${app.clock.roughly(length)} · ${share}`, `${app.clock.exactLength(length)}${times}`, action);
+    // Rounded, a share is not that of nothing or of all.
+    const rounded = permille === 0 && length > 0 ? "< 0.1" : permille >= 1000 && causes.length > 1 ? "> 99.9" : (permille / 10).toFixed(1);
+    const times = count > 1 ? ` · ${count} times` : "";
+    return whyLine(app, number, words, `${app.clock.roughly(length)}${times} · ${rounded} %`, app.clock.exactLength(length), action);
   });
   return make("ol", { class: "hits why" }, ...lines);
 }
