@@ -25,7 +25,7 @@ pub use chart::{Bar, Chart, Column, Content, Exceedance, Measure, Panel, Rare, S
 pub use curves::Values;
 pub use grid::Grid;
 pub use marks::Marks;
-pub use response::{Band, Cause, ExplainedPart, Explanation, Explanations, Response};
+pub use response::{Band, Cause, ExplainedPart, Explanation, Explanations, Remark, Response};
 pub use runs::{Runs, Span, spread};
 pub(crate) use runs::{SHADES, join_each, shades};
 

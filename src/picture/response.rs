@@ -1,7 +1,7 @@
 //! Why instances took as long as they did, as pictures show it: the causes of one response and where they
 //! act, and the parts of many. Not how a response is cut into parts (see [`crate::explain`]).
 
-use super::{Name, State};
+use super::{Highlight, Name, State};
 
 /// The path of one response. The row at [`Response::row`] has its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +12,22 @@ pub struct Response {
     pub causes: Vec<Cause>,
     /// Where others delay it, in order of their rows and of time.
     pub bands: Vec<Band>,
+    /// Words for instants of it, sorted by row and time. Drawings have them, pages do not.
+    pub remarks: Vec<Remark>,
+    /// The span of the sample that was asked for, if it begins with the response and ends before that.
+    /// Drawings have it, pages do not.
+    pub sample: Option<Highlight>,
+}
+
+/// A few words for an instant in a row: who activates, whose activation was lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// An index in [`super::Picture::rows`].
+    pub row: usize,
+    /// When, in ticks.
+    pub at: i64,
+    /// A few words.
+    pub words: String,
 }
 
 /// All parts of a response that have the same cause.

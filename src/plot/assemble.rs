@@ -126,8 +126,10 @@ pub(super) fn picture(context: &Context<'_>, found: Option<&Found>) -> Result<Pi
     });
     let scale = context.session.database().time_scale();
     let (from, to) = (context.grid.from(), context.grid.to());
+    let why = request.path.as_ref().map(|path| path.why()).filter(|why| !why.is_empty());
+    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
     let title = request.title.clone().unwrap_or_else(|| match found {
-        Some(found) => format!("{}: {}", context.recording, found.label),
+        Some(found) => format!("{}: {}{why}", context.recording, found.label),
         None => context.recording.clone(),
     });
     let window = in_words((from, to), context.span, scale);
@@ -338,7 +340,7 @@ fn explain(context: &Context<'_>, show: &Show, rows: &[Row], notes: &mut Vec<Str
     };
     if let (runs @ 1.., parts) = merged(true) {
         notes.push(format!(
-            "{parts} parts of the response, each shorter than two pixels, are drawn as {runs}, as what most of their time is."
+            "{parts} parts of the response narrower than two pixels are merged into {runs}, in the colour of what takes most of the time."
         ));
     }
     if let (runs @ 1.., stretches) = merged(false) {

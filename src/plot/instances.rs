@@ -109,7 +109,7 @@ pub(super) fn read(
 
 /// That an instance missed its deadline, and by how much if it has ended.
 fn missed(process: &str, instance: Option<i64>, by: Option<i64>, scale: TimeScale) -> String {
-    let instance = instance.map(|n| format!(" #{n}")).unwrap_or_default();
+    let instance = instance.map(|n| format!("[{n}]")).unwrap_or_default();
     let by = by.map(|by| format!(" by {}", exact(by, scale))).unwrap_or_default();
     format!("{process}{instance}: deadline missed{by}")
 }

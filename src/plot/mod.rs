@@ -42,7 +42,7 @@ pub use around::Around;
 #[cfg(test)]
 use chart::chart;
 pub use chart::{ChartRequest, Form, charts};
-pub use path::{PathCause, PathPart, ResponsePath};
+pub use path::{PathCause, PathPart, PathRemark, ResponsePath};
 pub use several::{Align, plot_several};
 pub use show::Rows;
 

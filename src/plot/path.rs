@@ -7,12 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::around::{Found, with_margin};
 use crate::error::{Error, Result};
 use crate::names::Interner;
-use crate::picture::{Band, Cause, Grid, Name, Response, Row, RowKind, Runs, Span, State};
+use crate::picture::{Band, Cause, Grid, Highlight, Name, Remark, Response, Row, RowKind, Runs, Span, State};
 
 /// So many of those that parts name have rows: those that delay the response most.
 const MOST_NAMED: usize = 30;
 /// The margin of the window, as a share of the response.
 const MARGIN: i64 = 16;
+/// So many of those that delay a response are in the title, the longest.
+const IN_TITLE: usize = 3;
+/// What activates an instance.
+const ACTIVATORS: [RowKind; 3] = [RowKind::Task, RowKind::Isr, RowKind::Stimulus];
 
 /// The response of an instance, cut into parts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,8 +33,25 @@ pub struct ResponsePath {
     pub causes: Vec<PathCause>,
     /// From its begin to its end, without hole or overlap.
     pub parts: Vec<PathPart>,
-    /// Who activated the instance, and who triggered that: tasks, ISRs or stimuli.
+    /// Who activated the instance, and who triggered that: tasks, ISRs or stimuli. They have rows, as those
+    /// have whose activations were lost meanwhile.
     pub activators: Vec<String>,
+    /// Words for instants of it.
+    pub remarks: Vec<PathRemark>,
+    /// The end of the sample that was asked for, in ticks, and its metric: where it begins with the response,
+    /// and is a part of it.
+    pub sample: Option<(i64, String)>,
+}
+
+/// A few words for an instant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathRemark {
+    /// The task, ISR or stimulus in whose row they are.
+    pub name: String,
+    /// When, in ticks.
+    pub at: i64,
+    /// `activates T_4[5]`
+    pub words: String,
 }
 
 /// What the instance does in some of its parts, and why.
@@ -84,6 +105,39 @@ impl ResponsePath {
         Ok(Found { from, to, row: self.row_id(), begin, end, label: self.label.clone() })
     }
 
+    /// What keeps the instance from executing, for a title: `61 % behind T_3, T_5`. Nothing for what is less
+    /// than half a percent of the response.
+    pub(super) fn why(&self) -> String {
+        let whole = self.span().map_or(0, |(begin, end)| end.saturating_sub(begin)).max(1);
+        let totals = self.totals();
+        let mut found: Vec<(i64, String)> = Vec::new();
+        for state in [State::Delayed, State::Blocked, State::Awaits] {
+            let mut length = 0i64;
+            let mut behind: BTreeMap<&str, i64> = BTreeMap::new();
+            for (cause, (ticks, _)) in self.causes.iter().zip(&totals).filter(|(of, _)| of.state == state) {
+                length = length.saturating_add(*ticks);
+                // The first process that a cause names is the one that has the core.
+                let by = cause.rows.iter().find(|row| matches!(row.0, RowKind::Task | RowKind::Isr));
+                if let Some((_, name)) = by {
+                    let total = behind.entry(name).or_default();
+                    *total = total.saturating_add(*ticks);
+                }
+            }
+            let share = percent(length, whole);
+            if share == 0 {
+                continue;
+            }
+            let words = match state {
+                State::Blocked => "waits for a lock".to_owned(),
+                State::Awaits => "waits for an event".to_owned(),
+                _ => names_behind(behind.into_iter().filter(|one| percent(one.1, whole) > 0).collect()),
+            };
+            found.push((length, format!("{share} % {words}")));
+        }
+        found.sort_by_key(|one| Reverse(one.0));
+        found.into_iter().map(|one| one.1).collect::<Vec<_>>().join(", ")
+    }
+
     /// The length of all parts of each cause, and their number.
     fn totals(&self) -> Vec<(i64, u64)> {
         let mut totals = vec![(0i64, 0u64); self.causes.len()];
@@ -94,6 +148,23 @@ impl ResponsePath {
             }
         }
         totals
+    }
+}
+
+/// A share in percent, rounded; of less than the whole, at most 99.
+fn percent(part: i64, whole: i64) -> i128 {
+    let rounded = (i128::from(part) * 100 + i128::from(whole) / 2) / i128::from(whole);
+    if part < whole { rounded.min(99) } else { rounded }
+}
+
+/// The names of those that have the core, the longest first.
+fn names_behind(mut of: Vec<(&str, i64)>) -> String {
+    of.sort_by_key(|one| Reverse(one.1));
+    let names: Vec<&str> = of.iter().take(IN_TITLE).map(|one| one.0).collect();
+    match (names.is_empty(), of.len() > IN_TITLE) {
+        (true, _) => "behind others".to_owned(),
+        (false, true) => format!("behind {} and others", names.join(", ")),
+        (false, false) => format!("behind {}", names.join(", ")),
     }
 }
 
@@ -120,8 +191,7 @@ impl Shown {
         let mut rows: BTreeSet<(RowKind, String)> = shown.iter().map(|(row, _)| (*row).clone()).collect();
         rows.insert((path.kind(), path.process.clone()));
         for name in &path.activators {
-            let kinds = [RowKind::Task, RowKind::Isr, RowKind::Stimulus];
-            rows.extend(kinds.map(|kind| (kind, name.clone())));
+            rows.extend(ACTIVATORS.map(|kind| (kind, name.clone())));
         }
         let left_out: BTreeSet<&str> =
             others.iter().filter(|(row, _)| !rows.contains(*row)).map(|(row, _)| row.1.as_str()).collect();
@@ -210,7 +280,20 @@ pub(super) fn response(
         runs.map(move |run| Band { row, state: run.state, begin: run.begin, end: run.end })
     };
     let bands = of_row.into_iter().flat_map(|(row, runs)| band(row, runs)).collect();
-    Some(Response { row, causes, bands })
+    let remark = |said: &PathRemark| {
+        let has_name = |row: &Row| row.label == said.name && ACTIVATORS.contains(&row.kind);
+        let row = rows.iter().position(has_name)?;
+        Some(Remark { row, at: said.at, words: said.words.clone() })
+    };
+    let mut remarks: Vec<Remark> = path.remarks.iter().filter_map(remark).collect();
+    remarks.sort_by_key(|remark| (remark.row, remark.at));
+    let sample = path.sample.as_ref().zip(path.span()).map(|((end, metric), (begin, _))| Highlight {
+        row,
+        begin,
+        end: *end,
+        label: metric.clone(),
+    });
+    Some(Response { row, causes, bands, remarks, sample })
 }
 
 #[cfg(test)]
@@ -231,9 +314,32 @@ mod tests {
     }
 
     #[test]
+    fn a_title_says_what_keeps_an_instance_from_executing() {
+        let of = |label: &str| cause(label, &[(RowKind::Task, label)]);
+        let executes = PathCause { state: State::Executes, ..cause("executes", &[]) };
+        let locked = PathCause { state: State::Blocked, ..of("holder") };
+        let why = |causes: &[&PathCause], parts: &[(i64, i64, usize)]| {
+            path(causes.iter().copied().cloned().collect(), parts).why()
+        };
+        let (a, b) = (of("A"), of("B"));
+        let parts = [(0, 274, 0), (274, 612, 1), (612, 613, 2), (613, 1000, 3)];
+        assert_eq!(why(&[&a, &b, &of("C"), &executes], &parts), "61 % behind B, A", "C is very short");
+        assert_eq!(why(&[&a, &locked, &executes], &parts[..3]), "55 % waits for a lock, 45 % behind A");
+        assert_eq!(why(&[&a, &executes], &[(0, 1, 0), (1, 1000, 1)]), "");
+        // Not all of it.
+        assert_eq!(why(&[&a, &executes], &[(0, 999, 0), (999, 1000, 1)]), "99 % behind A");
+        assert_eq!(why(&[&a], &[(0, 999, 0)]), "100 % behind A");
+        let four: Vec<(i64, i64, usize)> = (0..4).map(|n| (10 * n as i64, 10 * n as i64 + 10, n)).collect();
+        assert_eq!(why(&[&a, &b, &of("C"), &of("D")], &four), "100 % behind A, B, C and others");
+    }
+
+    #[test]
     fn causes_are_summed_and_their_rows_have_bands() {
         let causes = vec![cause("A", &[(RowKind::Task, "A")]), cause("B", &[(RowKind::Isr, "B")])];
-        let path = path(causes, &[(0, 2, 0), (2, 9, 1), (9, 10, 0)]);
+        let mut path = path(causes, &[(0, 2, 0), (2, 9, 1), (9, 10, 0)]);
+        let remark = |name: &str, at| PathRemark { name: name.to_owned(), at, words: "said".to_owned() };
+        path.remarks = vec![remark("B", 9), remark("B", 0), remark("no row", 0), remark("T", 9)];
+        path.sample = Some((2, "StartDelay".to_owned()));
         let mut rows = vec![Row::new(RowKind::Isr, "B"), Row::new(RowKind::Task, "T")];
         let mut names = Interner::default();
         let grid = Grid::new(0, 10, 1000);
@@ -247,6 +353,9 @@ mod tests {
         assert_eq!((response.row, causes), (1, vec![(7, 700, 1), (3, 300, 2)]));
         assert_eq!(response.bands, [Band { row: 2, state: State::Delayed, begin: 2, end: 9 }]);
         assert_eq!(response.cause_of(State::Delayed, rows[1].runs[0].name), Some(1));
+        let remarks: Vec<_> = response.remarks.iter().map(|remark| (remark.row, remark.at)).collect();
+        assert_eq!(remarks, [(0, 9), (2, 0), (2, 9)]);
+        assert_eq!(response.sample.map(|sample| (sample.begin, sample.end)), Some((0, 2)));
     }
 
     #[test]

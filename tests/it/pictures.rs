@@ -89,12 +89,19 @@ fn the_parts_of_a_response_are_those_of_explain() {
         "ResponseTime: 3.436945 ms, the greatest of 13 samples.",
         ">behind T_3 on Core_1<",
         ">33.8 %<",
-        ">another one has the core<",
+        ">behind another one<",
+        ">running, executes<",
+        ": 61 % behind T_3, T_5<",
+        "Activated by IPA_T_3, which T_3[6] triggered. ResponseTime: ",
+        ">activates T_4[5]<",
+        ">lost, by IPA_T_5<",
+        ">response: behind T_5 on Core_1, +1.16307 ms, ",
+        ">T_5[8]<",
     ] {
         assert!(svg.contains(words), "{words}");
     }
     let found = rows(&document);
-    for id in ["core:Core_1", "task:T_3", "task:T_5"] {
+    for id in ["core:Core_1", "task:T_3", "task:T_5", "stimulus:IPA_T_3", "stimulus:IPA_T_5"] {
         assert!(found.iter().any(|row| row == id), "{id}: {found:?}");
     }
     assert!(!found.iter().any(|row| row == "core:Core_0" || row == "task:T_2"), "{found:?}");
@@ -111,6 +118,20 @@ fn the_parts_of_a_response_are_those_of_explain() {
         "{}",
         run.stderr
     );
+}
+
+/// The picture is of the whole response; of a start delay, which is what was asked for, it shows the end.
+#[test]
+fn a_start_delay_is_marked_in_its_response() {
+    let bench = Bench::engine();
+    let svg = explained(&bench, "engine.db", "StartDelay:T_4", &[]);
+    for words in [">3.436945 ms<", ">StartDelay: 2.105821 ms<", "StartDelay: 2.105821 ms, the greatest of"] {
+        assert!(svg.contains(words), "{words}\n{svg}");
+    }
+    for other in ["ResponseTime:T_4", "NetExecutionTime:T_4", "StartDelay:T_4:5"] {
+        let svg = explained(&bench, "engine.db", other, &[]);
+        assert!(!svg.contains(">StartDelay: "), "{other}\n{svg}");
+    }
 }
 
 #[test]
@@ -194,7 +215,7 @@ fn a_response_as_long_as_the_recording_is_a_small_picture() {
     assert!(found.contains(&"isr:ISR_59".to_owned()) && !found.contains(&"isr:ISR_0".to_owned()));
     for words in [
         "30 more that parts of the response name have no row",
-        "parts of the response, each shorter than two pixels, are drawn as",
+        "parts of the response narrower than two pixels are merged into",
         "causes more",
     ] {
         assert!(svg.contains(words), "{words}");

@@ -216,7 +216,7 @@ impl Decoder {
             Band { row, state, begin, end: begin + d.length() }
         };
         let bands = (0..self.count()).map(|_| band(self)).collect();
-        Response { row, causes, bands }
+        Response { row, causes, bands, remarks: Vec::new(), sample: None }
     }
 
     fn explanations(&mut self) -> Explanations {
@@ -454,10 +454,13 @@ fn response(from: i64) -> impl Strategy<Value = Response> {
         let begin = from + begin;
         Band { row, state, begin, end: begin + length }
     });
+    // A page has no remarks, and no span of a sample.
     (0..9usize, vec(cause, 0..4), vec(band, 0..4)).prop_map(|(row, causes, bands)| Response {
         row,
         causes,
         bands,
+        remarks: Vec::new(),
+        sample: None,
     })
 }
 

@@ -5,12 +5,20 @@ use std::collections::{BTreeMap, HashMap};
 use super::layout::{GUTTER, LABEL, Layout, SMALL};
 use super::sheet::{Across, PX, Sheet, px};
 use super::{style, text};
-use crate::picture::{Axis, LinkKind, MarkKind, Picture, RowKind, State, exact};
+use crate::picture::{Axis, Highlight, LinkKind, MarkKind, Picture, RowKind, State, exact};
 
 /// Size of the name of one of several recordings.
 const TITLE: i64 = 13 * PX;
 /// Minimum room for a label of the time axis.
 const TICK: i64 = 84 * PX;
+/// Height of a line above the rows that says how long a span is.
+const DIMENSION: i64 = 13 * PX;
+/// The band of the span that a picture was made for: grey, as all other colours mean something else.
+const SPAN: &str = " fill='#e9e9e9'";
+/// The ends of that span.
+const ENDS: &str = " fill='none' stroke='#555555' stroke-width='1' stroke-dasharray='6 3'";
+/// The heads of lines between rows.
+const HEAD: &str = " fill='#555555'";
 
 /// The lines of the grid and their labels. The time axis is that of the window.
 pub(super) fn axis(picture: &Picture, across: Across, (top, bottom): (i64, i64), sheet: &mut Sheet) {
@@ -91,24 +99,48 @@ pub(super) fn labels(
     sheet.close();
 }
 
-/// Lines between rows.
+/// Lines between rows, with heads: between neighbours, a line alone is too short to be seen.
 pub(super) fn links(picture: &Picture, layout: &Layout, across: Across, sheet: &mut Sheet) {
     if picture.links.is_empty() {
         return;
     }
     sheet.open("links", "");
+    let mut heads = String::new();
     for link in &picture.links {
         let (Some(from), Some(to)) = (layout.places.get(link.from_row), layout.places.get(link.to_row))
         else {
             continue;
         };
-        let (a, b) =
-            if from.bottom < to.bottom { (from.bottom, to.tracks) } else { (from.tracks, to.bottom) };
+        let down = from.bottom < to.bottom;
+        let (a, b) = if down { (from.bottom, to.tracks) } else { (from.tracks, to.bottom) };
+        heads.push_str(&head((across.x(link.to_at), b), down));
         let d = format!("M{} {}L{} {}", px(across.x(link.from_at)), px(a), px(across.x(link.to_at)), px(b));
         let word = link.kind.as_str();
         sheet.path("l", &d, &format!(" data-link='{}' data-at='{}'", word, link.from_at));
     }
+    if !heads.is_empty() {
+        sheet.path("h", &heads, HEAD);
+    }
     sheet.close();
+}
+
+/// The head of a line that ends at a point, from above or from below.
+fn head((x, y): (i64, i64), down: bool) -> String {
+    format!("M{} {}l-2{}h4z", px(x), px(y), if down { "-4" } else { " 4" })
+}
+
+/// The spans whose lengths are above the rows: the one that the picture was made for, and that of a sample
+/// which is a part of it. With words before the length.
+fn dimensions(picture: &Picture) -> Vec<(&Highlight, String)> {
+    let Some(found) = &picture.highlight else { return Vec::new() };
+    let sample = picture.response.iter().filter_map(|response| response.sample.as_ref());
+    let sample = sample.map(|sample| (sample, format!("{}: ", sample.label)));
+    std::iter::once((found, String::new())).chain(sample).collect()
+}
+
+/// The height of the lengths above the rows.
+pub(super) fn above(picture: &Picture) -> i64 {
+    i64::try_from(dimensions(picture).len()).unwrap_or(0) * DIMENSION
 }
 
 /// The span that the picture was made for: a band over its row, and lines from top to bottom.
@@ -118,19 +150,28 @@ pub(super) fn highlight(picture: &Picture, layout: &Layout, across: Across, bott
     let (x, end) = (across.x(found.begin), across.x(found.end));
     let band = [x, place.top - PX, (end - x).max(PX), place.bottom - place.top + 3 * PX];
     sheet.open("highlight", "");
-    let more = format!(" fill='#fff0b3' data-begin='{}' data-end='{}'", found.begin, found.end);
+    let more = format!("{SPAN} data-begin='{}' data-end='{}'", found.begin, found.end);
     sheet.rect("h", band, &more, &found.label);
-    let line = |x: i64| format!("M{} {}V{}", px(x), px(layout.top), px(bottom));
-    sheet.path(
-        "h",
-        &format!("{}{}", line(x), line(end)),
-        " fill='none' stroke='#b58900' stroke-width='1' stroke-dasharray='6 3'",
-    );
-    let words = exact(found.end.saturating_sub(found.begin), picture.scale);
-    let half = text::width(&words, SMALL) / 2;
+    // Above the grid and the headings, whose lines would go through the words: the last one ends at the top.
+    let first = layout.top - above(picture) + DIMENSION;
+    let spans = || (0..).zip(dimensions(picture)).map(|(n, of)| (first + n * DIMENSION, of));
+    let line = |x: i64, base: i64| format!("M{} {}V{}", px(x), px(base - 7 * PX), px(bottom));
+    // All of them begin with the first.
+    let ends = spans().map(|(base, (span, _))| line(across.x(span.end), base));
+    let lines: String = std::iter::once(line(x, first)).chain(ends).collect();
+    sheet.path("h", &lines, ENDS);
+    for (base, (span, words)) in spans() {
+        let words = format!("{words}{}", exact(span.end.saturating_sub(span.begin), picture.scale));
+        dimension((across.x(span.begin), across.x(span.end)), &words, across, base, sheet);
+    }
+    sheet.close();
+}
+
+/// The length of a span in words whose base is at `y`, with arrows to its ends if there is room for them.
+fn dimension((x, end): (i64, i64), words: &str, across: Across, y: i64, sheet: &mut Sheet) {
+    let half = text::width(words, SMALL) / 2;
     let middle =
         (i64::midpoint(x, end)).clamp(across.left + half, (across.right() - half).max(across.left + half));
-    let y = layout.top + 11 * PX;
     if end - x > 2 * half + 16 * PX {
         let arrows = format!(
             "M{a} {y}H{b}M{c} {y}H{d}M{a} {y}l4-2.5M{a} {y}l4 2.5M{d} {y}l-4-2.5M{d} {y}l-4 2.5",
@@ -140,10 +181,13 @@ pub(super) fn highlight(picture: &Picture, layout: &Layout, across: Across, bott
             d = px(end - PX),
             y = px(y - 3 * PX)
         );
-        sheet.path("h", &arrows, " fill='none' stroke='#8a6900'");
+        sheet.path("h", &arrows, " fill='none' stroke='#555555'");
+    } else {
+        // The lines of its ends go through the words.
+        let ground = [middle - half - 2 * PX, y - SMALL * 85 / 100, 2 * half + 4 * PX, SMALL * 110 / 100];
+        sheet.rect("n", ground, " fill='#ffffff'", "");
     }
-    sheet.words("w", (middle, y), SMALL, "", &words);
-    sheet.close();
+    sheet.words("w", (middle, y), SMALL, "", words);
 }
 
 /// What occurs in a picture and needs an entry in the legend.
@@ -153,6 +197,8 @@ pub(super) struct LegendEntries {
     pub marks: Vec<MarkKind>,
     merged: bool,
     links: Vec<LinkKind>,
+    /// What the span is that the picture was made for.
+    span: Option<&'static str>,
     /// Bands of a response are drawn, the first for this.
     band: Option<State>,
 }
@@ -181,7 +227,9 @@ impl LegendEntries {
         links.sort_unstable();
         links.dedup();
         let band = picture.response.as_ref().and_then(|response| response.bands.first());
-        Self { states, marks, merged, links, band: band.map(|band| band.state) }
+        let span = if picture.response.is_some() { "the response" } else { "what the picture is around" };
+        let span = picture.highlight.as_ref().map(|_| span);
+        Self { states, marks, merged, links, span, band: band.map(|band| band.state) }
     }
 }
 
@@ -197,8 +245,14 @@ pub(super) fn legend(occurring: &LegendEntries, (left, right): (i64, i64), y: i6
     let is_said = is_there(State::Running);
     for (state, word) in occurring.states.keys().filter(|(state, _)| *state != State::Executes || !is_said) {
         let (class, high) = (format!("s {}", state.as_str()), style::style_of(*state).height);
+        let words = match state {
+            State::Running if is_there(State::Executes) => {
+                format!("{word}, {}", style::word(State::Executes, RowKind::Response))
+            }
+            _ => (*word).to_owned(),
+        };
         items.push((
-            (*word).to_owned(),
+            words,
             Box::new(move |sheet, x, y| {
                 let height = 12 * PX * high / 100;
                 sheet.rect(&class, [x, y - height, swatch, height], "", "");
@@ -230,7 +284,19 @@ pub(super) fn legend(occurring: &LegendEntries, (left, right): (i64, i64), y: i6
         items.push((
             kind.as_str().to_owned(),
             Box::new(move |sheet, x, y| {
-                sheet.path("l", &format!("M{} {}v-12", px(x + swatch / 2), px(y)), "");
+                let x = x + swatch / 2;
+                sheet.path("l", &format!("M{} {}v-12", px(x), px(y)), "");
+                sheet.path("h", &head((x, y), true), HEAD);
+            }),
+        ));
+    }
+    if let Some(words) = occurring.span {
+        items.push((
+            words.to_owned(),
+            Box::new(move |sheet, x, y| {
+                sheet.rect("h", [x, y - 12 * PX, swatch, 12 * PX], SPAN, "");
+                let ends = format!("M{} {y}v-12M{} {y}v-12", px(x), px(x + swatch), y = px(y));
+                sheet.path("h", &ends, ENDS);
             }),
         ));
     }

@@ -76,9 +76,10 @@ fn track(row: &Row) -> i64 {
     height * PX
 }
 
-/// Room for marks above the tracks.
-fn marks(row: &Row) -> i64 {
+/// Room for marks above the tracks, and for words next to them.
+fn marks(row: &Row, has_words: bool) -> i64 {
     match row.marks.is_empty() {
+        _ if has_words => 13 * PX,
         true => 4 * PX,
         false if row.marks.iter().all(|m| matches!(m.kind, MarkKind::Read | MarkKind::Write)) => 8 * PX,
         false => 13 * PX,
@@ -92,7 +93,8 @@ impl Layout {
         let mut headings = Vec::new();
         let (mut y, mut last) = (top, None);
         let mut widest = 0;
-        for row in &picture.rows {
+        let remarks = || picture.response.iter().flat_map(|response| &response.remarks);
+        for (at, row) in picture.rows.iter().enumerate() {
             let depth = i64::try_from(picture.depth(row)).unwrap_or(0);
             let heading = style::heading(row.kind);
             if row.kind == RowKind::Recording {
@@ -104,7 +106,7 @@ impl Layout {
                 widest = widest.max(text::width(heading, SMALL));
                 last = Some(heading);
             }
-            let tracks = y + marks(row);
+            let tracks = y + marks(row, remarks().any(|remark| remark.row == at));
             let bottom = tracks + track(row) * i64::from(row.tracks);
             places.push(Place { top: y, tracks, track: track(row), bottom, indent: depth * INDENT });
             widest = widest.max(text::width(&row.label, LABEL) + depth * INDENT);

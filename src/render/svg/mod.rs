@@ -78,9 +78,7 @@ pub fn drawn(picture: &Picture, options: &DrawingOptions) -> String {
     if options.legend == Legend::Top {
         y = frame::legend(&occurring, (left, right), y, &mut sheet);
     }
-    if picture.highlight.is_some() {
-        y += 4 * PX;
-    }
+    y += frame::above(picture);
     let layout = Layout::new(picture, y);
     let across = frame::across(picture, &layout, MARGIN, width);
     let bottom = layout.bottom.max(y + 20 * PX) + 4 * PX;
@@ -96,8 +94,9 @@ pub fn drawn(picture: &Picture, options: &DrawingOptions) -> String {
         pen.row(row, *place, &mut sheet);
     }
     frame::links(picture, &layout, across, &mut sheet);
+    path::remarks(picture, &layout, across, &mut sheet);
     y = bottom + if options.legend == Legend::Bottom { 34 } else { 26 } * PX;
-    y = path::causes(picture, (left, right), y, &mut sheet);
+    y = path::causes(&pen, (left, right), y, &mut sheet);
     if options.legend == Legend::Bottom {
         y = frame::legend(&occurring, (left, right), y - 8 * PX, &mut sheet);
     }

@@ -53,16 +53,21 @@ impl Pen<'_> {
     fn run_tooltip(&self, row: &Row, run: &Run) -> String {
         let state = style::word(run.state, row.kind);
         let name = self.name(run.name);
-        let whose = match (name, run.instance) {
-            ("", None) => String::new(),
-            ("", Some(n)) => format!(" #{n}"),
-            (name, None) => format!(" ({name})"),
-            (name, Some(n)) => format!(" ({name} #{n})"),
+        let number = run.instance.map(|n| format!("[{n}]")).unwrap_or_default();
+        // In the row of a process, the number is its own, and the name that of its core.
+        let (label, number) = match row.kind {
+            RowKind::Task | RowKind::Isr => (format!("{}{number}", row.label), String::new()),
+            _ => (row.label.clone(), number),
         };
+        let whose = format!("{name}{number}");
+        let whose = if whose.is_empty() { whose } else { format!(" ({whose})") };
         let times = format!("{} – {}", self.time(run.begin), self.time(run.end));
         if run.count == 1 {
             let ticks = self.length(run.end.saturating_sub(run.begin));
-            return format!("{}: {state}{whose}, {times}, {ticks}", row.label);
+            return match self.part(row, run) {
+                Some(part) => format!("{label}: {part}, {times}, {ticks}"),
+                None => format!("{label}: {state}{whose}, {times}, {ticks}"),
+            };
         }
         if row.kind == RowKind::Response {
             let (longest, at) = (self.length(run.longest), self.time(run.longest_at));
@@ -82,6 +87,14 @@ impl Pen<'_> {
             self.length(run.longest),
             self.time(run.longest_at)
         )
+    }
+
+    /// What a part of a response is, and how long after the begin of the response it begins, as in a text.
+    fn part(&self, row: &Row, run: &Run) -> Option<String> {
+        let response = self.picture.response.as_ref().filter(|_| row.kind == RowKind::Response)?;
+        let cause = response.causes.get(response.cause_of(run.state, run.name)?)?;
+        let begin = row.runs.first().map_or(run.begin, |first| first.begin);
+        Some(format!("{}, +{}", cause.words, self.length(run.begin.saturating_sub(begin))))
     }
 
     fn run(&self, row: &Row, run: &Run, place: Place, sheet: &mut Sheet) {
@@ -153,11 +166,15 @@ impl Pen<'_> {
             if name.is_empty() || style_of.height < 100 || size < 7 * PX {
                 continue;
             }
+            // The causes of a response are of instances.
+            let is_path = row.kind == RowKind::Core && self.picture.response.is_some();
+            let numbered = run.instance.filter(|_| is_path).map(|n| format!("{name}[{n}]"));
             // A shortened name would say little.
-            let words = match text::width(name, size) <= room {
-                true => name.to_owned(),
-                false if room > 40 * PX => text::fitted(name, room, size),
-                false => continue,
+            let words = match numbered.filter(|words| text::width(words, size) <= room) {
+                Some(words) => words,
+                None if text::width(name, size) <= room => name.to_owned(),
+                None if room > 40 * PX => text::fitted(name, room, size),
+                None => continue,
             };
             let y = place.track_top(run.track) + place.track / 2 + size * 35 / 100;
             let (fill, pattern, ink) = match self.colour(row, run).map(style::style_of_process) {

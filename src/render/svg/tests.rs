@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::picture::{
-    Band, Cause, Curve, Explanations, Grid, Highlight, Link, LinkKind, Mark, MarkKind, Marks, Point,
+    Band, Cause, Curve, Explanations, Grid, Highlight, Link, LinkKind, Mark, MarkKind, Marks, Point, Remark,
     Response, Row, Runs, Shape, Span, State, spread,
 };
 use crate::time::TimeScale;
@@ -78,7 +78,11 @@ fn full() -> Picture {
         Band { row: 1, state: State::Delayed, begin: 200, end: 300 },
         Band { row: 99, state: State::Blocked, begin: 200, end: 300 },
     ];
-    picture.response = Some(Response { row: of_parts, causes, bands });
+    // One with room, one between marks without, and one without a row.
+    let remark = |(row, at, words): (usize, i64, &str)| Remark { row, at, words: words.to_owned() };
+    let remarks = [(1, 300, "x"), (1, 360, "too long for the room"), (99, 1, "x")].map(remark).to_vec();
+    let sample = Some(Highlight { row: 1, begin: 100, end: 400, label: "StartDelay".into() });
+    picture.response = Some(Response { row: of_parts, causes, bands, remarks, sample });
     picture.highlight = Some(Highlight { row: 1, begin: 100, end: 800, label: NASTY.into() });
     picture
 }
@@ -185,15 +189,87 @@ fn parts_of_a_response_say_what_fits() {
         cause(State::Executes, 1, "executes", 100),
         cause(State::Kernel, 2, "the kernel is at work", 12),
     ];
-    picture.response = Some(Response { row: 1, causes, bands: Vec::new() });
+    picture.response =
+        Some(Response { row: 1, causes, bands: Vec::new(), remarks: Vec::new(), sample: None });
     let svg = drawn(&picture, &DrawingOptions::default());
     for words in [">a semaphore, 600 ns<", ">a semaphore<", ">3<", "What the response is made of"] {
         assert!(svg.contains(words), "{words}\n{svg}");
     }
     assert!(!svg.contains("a very long name of a cause, "), "{svg}");
+    for tooltip in
+        [">T[0]: running, 0 ns", ">response: executes, +600 ns, 600 ns", ">response: behind somebody, +0 ns"]
+    {
+        assert!(svg.contains(tooltip), "{tooltip}\n{svg}");
+    }
     let document = roxmltree::Document::parse(&svg).unwrap();
     let causes: Vec<_> = document.descendants().filter_map(|n| n.attribute("data-cause")).collect();
     assert_eq!(causes, ["delayed", "executes", "kernel"]);
+}
+
+/// Without numbers, nothing is said about them.
+#[test]
+fn narrow_parts_of_a_response_have_their_number_above_them() {
+    let of = |parts: &[(i64, i64, State)]| {
+        let mut picture = picture(vec![row(RowKind::Response, "response", parts, 1000)]);
+        picture.names[0] = "executes".into();
+        let cause = |state, length, permille| {
+            let words = "it is so".to_owned();
+            Cause { state, name: 0, words, length, permille, count: 1 }
+        };
+        let causes = vec![cause(State::Executes, 994, 1000), cause(State::Kernel, 6, 0)];
+        let (bands, remarks) = (Vec::new(), Vec::new());
+        picture.response = Some(Response { row: 0, causes, bands, remarks, sample: None });
+        drawn(&picture, &DrawingOptions::default())
+    };
+    let narrow = of(&[
+        (0, 500, State::Executes),
+        (500, 503, State::Kernel),
+        (503, 506, State::Kernel),
+        (506, 1000, State::Executes),
+    ]);
+    assert!(narrow.contains("; a number stands in or above a part"), "{narrow}");
+    assert_eq!(narrow.matches("font-size='7'>2<").count(), 1, "the other one would touch it\n{narrow}");
+    let texts = texts(&narrow);
+    for share in ["> 99.9 %", "< 0.1 %"] {
+        assert!(texts.iter().any(|text| text.0 == share), "{share}: {texts:?}");
+    }
+    assert!(!of(&[(0, 1000, State::Executes)]).contains("a number stands"));
+}
+
+#[test]
+fn remarks_are_right_or_left_of_their_mark_or_nowhere() {
+    let mut task = row(RowKind::Task, "T", &[], 10);
+    let mark = |at| Mark { at, last: at, kind: MarkKind::Activation, name: None, count: 1 };
+    task.marks = [400, 420, 980].map(mark).to_vec();
+    let mut picture = picture(vec![task]);
+    let remark = |(at, words): (i64, &str)| Remark { row: 0, at, words: words.to_owned() };
+    let remarks = [(400, "left"), (420, "right"), (420, "nowhere"), (980, "left, too")].map(remark).to_vec();
+    let (causes, bands) = (Vec::new(), Vec::new());
+    picture.response = Some(Response { row: 0, causes, bands, remarks, sample: None });
+    let svg = drawn(&picture, &DrawingOptions::default());
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let x = |at: &str| {
+        let mark = document.descendants().find(|node| node.attribute("data-at") == Some(at)).unwrap();
+        mark.attribute("x").unwrap().parse::<f64>().unwrap()
+    };
+    let texts = texts(&svg);
+    let place = |words: &str| texts.iter().find(|text| text.0 == words).map(|text| (text.1, text.2));
+    assert!(place("left").unwrap().1 < x("400"), "{svg}");
+    assert!(x("420") < place("right").unwrap().0, "{svg}");
+    assert_eq!(place("nowhere"), None);
+    assert!(place("left, too").unwrap().1 < x("980"), "{svg}");
+}
+
+/// No line of a heading goes through them, nor one of the grid.
+#[test]
+fn lengths_are_above_the_lines_of_the_rows() {
+    let svg = drawn(&full(), &DrawingOptions::default());
+    let texts = texts(&svg);
+    let place = |words: &str| texts.iter().find(|text| text.0 == words).unwrap();
+    for words in ["700 ns", "StartDelay: 300 ns"] {
+        assert!(place(words).4 <= place("Cores").3, "{words}: {texts:?}");
+    }
+    assert!(texts.iter().any(|text| text.0 == "the response"), "the band is in the legend");
 }
 
 /// The parts of a response that were merged are no shares of a core.
@@ -204,7 +280,7 @@ fn merged_parts_of_a_response_have_the_colour_of_most_of_them() {
         .collect();
     let svg =
         drawn(&picture(vec![row(RowKind::Response, "response", &parts, 10)]), &DrawingOptions::default());
-    assert!(svg.contains("parts, ") && svg.contains("mostly another one has the core"), "{svg}");
+    assert!(svg.contains("parts, ") && svg.contains("mostly behind another one"), "{svg}");
     assert!(!svg.contains("height is the share that runs"));
     assert!(svg.contains("class='s delayed'"));
 }
