@@ -24,7 +24,7 @@
 -- column: holder_state text What the holder of the semaphore does meanwhile; of `behind`, `polling` where the other one has the core and only polls.
 -- column: behind_process text Who has the core of a holder that could run, but does not; of `behind`, who holds the semaphore that the other one polls for, if that is known.
 -- column: behind_instance integer Instance of that.
--- column: activated_by text Who activated the instance; NULL if that was not recorded.
+-- column: activated_by text Who activated the instance; NULL if that is not known.
 -- column: activated_by_instance integer Instance of that, of a task or ISR.
 -- column: triggered_by text Task or ISR that triggered the stimulus that activated the instance, also on another core, at most a second before.
 -- column: triggered_by_instance integer Instance of that.

@@ -82,6 +82,118 @@ fn slow_responses_are_compared_with_typical_ones() {
     }
 }
 
+/// Two cores with a handler `I` each: that of Core_0 triggers the stimulus of A, and holds what B polls for.
+/// Then, both are activated at once; at last, that of Core_0 runs for long before it triggers the stimulus.
+fn shared_handlers() -> Bench {
+    let bench = Bench::new();
+    let mut text = "#version 2.2.1\n#timeScale ns\n# on each core another handler: I\n".to_owned();
+    for line in [
+        "10,Irq,0,I,I,0,activate",
+        "10,Core_1,0,I,I,0,start",
+        "15,Core_1,0,I,I,0,terminate",
+        "20,Irq,1,I,I,1,activate",
+        "22,Core_0,0,I,I,1,start",
+        "24,I,1,STI,Go,0,trigger",
+        "24,Go,0,T,A,0,activate",
+        "30,Core_0,0,I,I,1,terminate",
+        "32,Core_0,0,T,A,0,start",
+        "40,Core_0,0,T,A,0,terminate",
+        "45,Go,1,T,B,0,activate",
+        "45,Core_1,0,T,B,0,start",
+        "50,Irq,2,I,I,2,activate",
+        "50,Core_0,0,I,I,2,start",
+        "51,I,2,SEM,Spin,0,requestsemaphore",
+        "51,I,2,SEM,Spin,0,assigned",
+        "55,B,0,SEM,Spin,0,requestsemaphore",
+        "55,B,0,SEM,Spin,0,waiting",
+        "55,Core_1,0,T,B,0,poll",
+        "70,I,2,SEM,Spin,0,released",
+        "70,B,0,SEM,Spin,0,assigned",
+        "70,Core_1,0,T,B,0,run",
+        "72,Core_0,0,I,I,2,terminate",
+        "80,B,0,SEM,Spin,0,released",
+        "85,Core_1,0,T,B,0,terminate",
+        "90,Irq,3,I,I,3,activate",
+        "90,Irq,4,I,I,4,activate",
+        "91,Core_1,0,I,I,4,start",
+        "92,Core_0,0,I,I,3,start",
+        "94,I,3,STI,Go,2,trigger",
+        "94,Go,2,T,A,1,activate",
+        "95,Core_1,0,I,I,4,terminate",
+        "96,Core_0,0,I,I,3,terminate",
+        "97,Core_0,0,T,A,1,start",
+        "99,Core_0,0,T,A,1,terminate",
+        "100000000,Irq,5,I,I,5,activate",
+        "100000000,Core_0,0,I,I,5,start",
+        "119900000,I,5,STI,Go,3,trigger",
+        "119900000,Go,3,T,A,2,activate",
+        "120000000,Core_0,0,I,I,5,terminate",
+        "120000000,Core_0,0,T,A,2,start",
+        "120001000,Core_0,0,T,A,2,terminate",
+    ] {
+        writeln!(text, "{line}").unwrap();
+    }
+    bench.write("shared.btf", text);
+    bench.ok(&["ingest", "shared.db", "shared.btf", "-q"]);
+    bench
+}
+
+/// Events have one name for the handlers of all cores, and one numbering.
+#[test]
+fn handlers_that_share_a_name_have_activators_and_are_causes() {
+    let bench = shared_handlers();
+    let of = |columns: &str, condition: &str| {
+        let sql =
+            format!("SELECT DISTINCT {columns} FROM response_part WHERE {condition} ORDER BY {columns}");
+        rows(&bench, "shared.db", &sql)
+    };
+    assert_eq!(
+        of("process, instance, activated_by", "type = 'I' AND activated_by IS NOT NULL"),
+        "process,instance,activated_by\nCore_0.I,0,Irq\nCore_0.I,1,Irq\nCore_0.I,3,Irq\nCore_1.I,0,Irq\n"
+    );
+    assert_eq!(
+        of("instance, activated_by, triggered_by, triggered_by_instance", "process = 'A' AND instance <> 1"),
+        "instance,activated_by,triggered_by,triggered_by_instance\n0,Go,Core_0.I,0\n2,Go,Core_0.I,3\n"
+    );
+    // Which of those that are activated at once an event means, is not known.
+    let at_once = rows(
+        &bench,
+        "shared.db",
+        "SELECT count(DISTINCT process) AS processes, count(activated_by) AS activated, \
+         count(triggered_by) AS triggered FROM response_part WHERE (process = 'A' AND instance = 1 AND \
+         activated_by = 'Go') OR (process = 'Core_0.I' AND instance = 2) OR (process = 'Core_1.I' AND instance = 1)",
+    );
+    assert!(at_once.starts_with("processes,activated,triggered\n3,"), "{at_once}");
+    assert!(at_once.trim_end().ends_with(",0"), "{at_once}");
+    assert_eq!(of("process", "type = 'I' AND activated_by IS NULL"), "process\nCore_0.I\nCore_1.I\n");
+    assert_eq!(
+        of("object, by_process, by_instance", "process = 'B' AND kind = 'lock'"),
+        "object,by_process,by_instance\nSpin,Core_0.I,1\n"
+    );
+    // Those of the demo; pictures have the row of what activated an instance.
+    let bench = Bench::engine();
+    let demo = rows(
+        &bench,
+        "engine.db",
+        "SELECT process, activated_by, count(DISTINCT instance) AS n FROM response_part \
+         WHERE process LIKE '%iirq%' GROUP BY process, activated_by ORDER BY process",
+    );
+    let stimulus = "STI_EE_TC_iirq_handler";
+    assert_eq!(
+        demo,
+        format!(
+            "process,activated_by,n\nCore_0.EE_TC_iirq_handler,{stimulus},9\n\
+             Core_1.EE_TC_iirq_handler,{stimulus},20\n"
+        )
+    );
+    let asked = "ResponseTime:Core_1.EE_TC_iirq_handler";
+    let text = bench.ok(&["explain", "engine.db", asked]).stdout;
+    assert!(text.contains(&format!(", activated by {stimulus}.")), "{text}");
+    bench.ok(&["plot", "engine.db", "--explain", asked, "-o", "one.svg"]);
+    let svg = std::fs::read_to_string(bench.path().join("one.svg")).unwrap();
+    assert!(svg.contains(stimulus), "{svg}");
+}
+
 /// A condition on process and instance reads a part of the recording only.
 #[test]
 fn one_response_is_explained_as_all_are() {
@@ -90,6 +202,7 @@ fn one_response_is_explained_as_all_are() {
         (locked(), "locked.db"),
         (behind_a_poller(), "poller.db"),
         (held_for_long(), "long.db"),
+        (shared_handlers(), "shared.db"),
     ] {
         let all = rows(&bench, database, "SELECT * FROM response_part ORDER BY process, instance, part");
         let (header, all) = all.split_once('\n').unwrap();

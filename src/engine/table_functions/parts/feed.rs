@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::StringArray;
 
+use super::handlers::{Handlers, Shared};
 use super::names::Names;
 use super::processes::Processes;
 use crate::btf::{Action, EntityType};
@@ -82,7 +83,7 @@ pub(super) struct Ended {
 }
 
 view! {
-    struct Entities of entity { entity, r#type, priority, preemption, idle }
+    struct Entities of entity { entity, r#type, priority, preemption, idle, occurs }
 }
 
 view! {
@@ -95,6 +96,9 @@ pub(super) struct Feed {
     explainer: Explainer,
     processes: Arc<Processes>,
     stimuli: IdSet<u32>,
+    /// ISRs, as events call them.
+    isrs: Vec<String>,
+    handlers: Handlers,
     /// Who has triggered a stimulus that has activated nobody yet, and when.
     triggers: IdMap<(u32, i64), (Actor, i64)>,
     /// With as many triggers, those that come too late for anything are looked for.
@@ -127,7 +131,7 @@ impl Feed {
         wanted: impl Fn(Actor) -> bool + Send + 'static,
     ) -> Result<Self> {
         let mut explainer = Explainer::new(wanted);
-        let (mut processes, mut stimuli) = (Processes::default(), IdSet::default());
+        let (mut processes, mut stimuli, mut isrs) = (Processes::default(), IdSet::default(), Vec::new());
         for file in database.files(tables::ENTITY, Some(recording))? {
             let place = database.place_of(&file);
             for batch in read_batches(&place, tables::ENTITY, Some(Entities::COLUMNS), BATCH_ROWS)? {
@@ -150,6 +154,9 @@ impl Feed {
                         is_preemptable: entities.preemption.get(row).map(|how| how == "full"),
                     };
                     let process = names.intern(name);
+                    if facts.is_isr && entities.occurs.value(row) {
+                        isrs.push(name.to_owned());
+                    }
                     explainer.process(process, facts);
                     processes.add(process, facts.is_isr);
                 }
@@ -171,6 +178,8 @@ impl Feed {
             explainer,
             processes: Arc::new(processes),
             stimuli,
+            isrs,
+            handlers: Handlers::default(),
             triggers: IdMap::default(),
             most_triggers: TRIGGERS,
             second: second(database),
@@ -182,14 +191,38 @@ impl Feed {
         self.explainer.began(actor, begin);
     }
 
+    /// The ISRs that tables of instances call otherwise than events, if `processes` have instances.
+    pub fn shared(&self, processes: impl FnOnce() -> Result<Vec<String>>) -> Result<Shared> {
+        if self.isrs.is_empty() {
+            return Ok(Shared::default());
+        }
+        let is_task = |process: &String| {
+            let process = self.names.intern(process);
+            self.processes.is_process(process) && !self.processes.is_isr(process)
+        };
+        let mut processes = processes()?;
+        processes.retain(|process| !is_task(process));
+        Ok(Shared::of(&self.isrs, processes))
+    }
+
+    /// Whom events mean by names of ISRs that are shared. It comes before all events.
+    pub fn handlers(&mut self, handlers: Handlers) {
+        handlers.processes().for_each(|process| self.meet(process, true));
+        self.handlers = handlers;
+    }
+
     /// A span in one state ends.
     pub fn state(&mut self, span: StateSpan, is_isr: bool) {
-        let process = span.actor.process;
+        self.meet(span.actor.process, is_isr);
+        self.explainer.state(span);
+    }
+
+    /// There is a process, which no description may know.
+    fn meet(&mut self, process: u32, is_isr: bool) {
         if !self.processes.is_process(process) {
             Arc::make_mut(&mut self.processes).add(process, is_isr);
             self.explainer.process(process, ProcessFacts { is_isr, ..ProcessFacts::default() });
         }
-        self.explainer.state(span);
     }
 
     /// A span in which a runnable ran ends.
@@ -204,6 +237,9 @@ impl Feed {
 
     /// An instance ends.
     pub fn ended(&mut self, one: Ended) {
+        if !self.handlers.is_empty() {
+            self.handlers.ended(one.actor);
+        }
         self.explainer.ended(one.actor, one.begin, one.end);
     }
 
@@ -225,6 +261,41 @@ impl Feed {
 
     /// An event happens.
     pub fn event(&mut self, time: i64, event: &Event) {
+        if self.handlers.is_empty() {
+            self.happened(time, event);
+        } else {
+            let event = self.meant(time, *event);
+            self.happened(time, &event);
+        }
+    }
+
+    /// An event with its ISRs as tables of instances call and count them; without those of which it is not
+    /// known which instances they are. To be asked of each event once, in order.
+    pub fn meant(&mut self, time: i64, mut event: Event) -> Event {
+        let apart = |actor: Option<Actor>| (actor.map(|one| one.process), actor.map(|one| one.instance));
+        if let Some(name) = event.source
+            && self.handlers.share(name)
+            // Of an alarm that is called like an ISR, who it was is not known.
+            && (event.what == What::Trigger || !self.stimuli.contains(&name))
+        {
+            let actor = event.number.and_then(|number| self.handlers.who((name, number)));
+            (event.source, event.number) = apart(actor);
+        }
+        if let Some(name) = event.target
+            && event.what == What::Said(Said::Activate)
+            && self.handlers.share(name)
+        {
+            let explainer = &mut self.explainer;
+            let actor = event.instance.and_then(|number| {
+                self.handlers.activated(time, (name, number), |one| explainer.began(one, time))
+            });
+            (event.target, event.instance) = apart(actor);
+        }
+        event
+    }
+
+    /// An event happens, as [`Feed::meant`] returned it.
+    pub fn happened(&mut self, time: i64, event: &Event) {
         let Event { what, target, instance, source, number, owner } = *event;
         let said = match what {
             What::Said(said) => said,

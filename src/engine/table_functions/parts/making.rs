@@ -5,6 +5,7 @@ use arrow::array::RecordBatch;
 
 use super::blocks::{Block, instances};
 use super::feed::{Feed, Made};
+use super::handlers::Handlers;
 use super::names::Names;
 use super::quoted;
 use super::rows::PartRows;
@@ -54,8 +55,14 @@ pub(super) fn make(
     let calls = calls.map(|batch| calls_in(&batch?, &names));
     Pipeline::run(threads, |pipeline| {
         let complete = Complete::of(pipeline.prefetch(instances), process)?;
+        // So far, there are words and processes.
+        let processes = names.array();
         let wanted = move |actor| complete.has(actor);
         let mut feed = Feed::of((database, recording), names.clone(), wanted)?;
+        let shared = feed.shared(|| Ok(processes.iter().flatten().map(str::to_owned).collect()))?;
+        if !shared.is_empty() {
+            feed.handlers(Handlers::of_all((database, recording), &shared, &names)?);
+        }
         let rows = pipeline
             .sink(rows, |rows: &mut PartRows, made: Made| give(rows.batches(&made).map_err(from_engine)?));
         let mut stored = Stored::of(pipeline, (database, recording), calls, &names)?;

@@ -4,6 +4,7 @@
 mod blocks;
 mod earlier;
 mod feed;
+mod handlers;
 mod making;
 mod names;
 mod one;

@@ -12,13 +12,14 @@ use futures::TryStreamExt;
 
 use super::earlier::Unclear;
 use super::feed::{Ended, Feed, second};
+use super::handlers::{Handlers, Shared, processes};
 use super::names::Names;
 use super::rows::PartRows;
 use super::trigger::{Trigger, is_triggered};
 use super::window::{Window, rows_of, run, take_in};
 use super::{failed, quoted};
 use crate::explain::Actor;
-use crate::schema::result::{self, Integers};
+use crate::schema::result::{self, Integers, Texts};
 use crate::store::Database;
 
 /// What happened a hundredth of a second before is read at once.
@@ -72,14 +73,31 @@ async fn parts_of(
     let second = second(database);
     // Who delays it has mostly begun before it, but not long before. So has what triggered its stimulus.
     let from = begin.saturating_sub(second / SHORTLY).max(-i64::MAX);
-    let (mut triggers, mut since, mut before) = (from, from, BTreeMap::new());
+    let (mut triggers, mut since, mut before, mut shared) = (from, from, BTreeMap::new(), None);
     loop {
-        let window = Window { triggers, since, from, to: end, before: &before };
         let names = Names::of(recording);
         let mut rows = PartRows::new(columns, &names)?;
         let only = Actor { process: names.intern(instance.0), instance: instance.1 };
         let wanted = move |actor| actor == only;
         let mut feed = Feed::of((database, recording), names.clone(), wanted).map_err(failed)?;
+        let shared = match &shared {
+            Some(shared) => shared,
+            None => &*shared.insert(feed.shared(|| processes(database, recording)).map_err(failed)?),
+        };
+        let mut window = Window { triggers, since, from, to: end, before: &before, shared };
+        if !shared.is_empty() {
+            // Those that are there when the window begins were mostly activated just before it: of those that
+            // were activated more than a second before, it is not known what events call them.
+            let first = triggers.min(since);
+            let known = (recording, shared, &names);
+            let mut handlers = handlers_of(state, known, (first.saturating_sub(second), first, end)).await?;
+            if let Some(before) = handlers.first().filter(|at| *at < first) {
+                // Others that were activated as late may have ended.
+                handlers = handlers_of(state, known, (before, before, end)).await?;
+                window.triggers = before;
+            }
+            feed.handlers(handlers);
+        }
         feed.began(only, begin);
         let mut trigger = Trigger::of(only);
         let mut batches = run(state, &rows_of(recording, window)).await?;
@@ -110,6 +128,32 @@ async fn parts_of(
         let earlier = earlier.map(|earlier| earlier.min(since.saturating_sub(end.saturating_sub(since))));
         since = earlier.unwrap_or(since);
     }
+}
+
+/// The ISRs of shared names that are activated in `[after, to]` and do not end before `from`.
+async fn handlers_of(
+    state: &SessionState,
+    (recording, shared, names): (&str, &Shared, &Names),
+    (after, from, to): (i64, i64, i64),
+) -> Result<Handlers> {
+    // Least times that can be written. Only conditions of a single column let pages be skipped.
+    let [after, from] = [after, from].map(|time| time.max(-i64::MAX));
+    let statement = format!(
+        "SELECT activate_at, instance, process FROM process_instance WHERE recording = {} AND type = 'I' \
+         AND activate_at BETWEEN {after} AND {to} AND (terminate_at >= {from} OR terminate_at IS NULL)",
+        quoted(recording)
+    );
+    let mut activations = Vec::new();
+    let mut batches = run(state, &statement).await?;
+    while let Some(batch) = batches.try_next().await? {
+        let ([times, instances], processes) =
+            result::columns::<([Integers; 2], Texts)>(&batch).map_err(failed)?;
+        activations.extend((0..batch.num_rows()).map(|row| {
+            let process = names.intern(processes.value(row));
+            (times.value(row), Actor { process, instance: instances.value(row) })
+        }));
+    }
+    Ok(Handlers::of(shared, names, activations))
 }
 
 /// Begin and end of an instance that fulfils a condition `and`; `None` if there is none, or its begin or end

@@ -9,6 +9,7 @@ use datafusion::execution::{SendableRecordBatchStream, SessionState};
 use datafusion::physical_plan::execute_stream;
 
 use super::feed::{Ended, Event, Feed, state};
+use super::handlers::Shared;
 use super::names::Names;
 use super::quoted;
 use super::trigger::Trigger;
@@ -18,7 +19,8 @@ use crate::explain::{Actor, RunnableSpan, StateSpan};
 use crate::schema::result::{self, Integers, Texts};
 
 /// A part of a recording, `[from, to)` in ticks: spans that are in it, events from `since` on, and triggers
-/// of stimuli from `triggers` on; also the spans on some cores that ended at a time before it.
+/// of stimuli from `triggers` on, and activations of ISRs whose names are shared; also the spans on some
+/// cores that ended at a time before it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window<'a> {
     pub triggers: i64,
@@ -26,6 +28,7 @@ pub(super) struct Window<'a> {
     pub from: i64,
     pub to: i64,
     pub before: &'a BTreeMap<String, i64>,
+    pub shared: &'a Shared,
 }
 
 /// What a row says.
@@ -40,13 +43,17 @@ mod rank {
 /// Selects the rows of a window, in the order of time.
 pub(super) fn rows_of(recording: &str, window: Window<'_>) -> String {
     let recording = format!("recording = {}", quoted(recording));
-    let Window { triggers, since, from, to, before } = window;
+    let Window { triggers, since, from, to, before, shared } = window;
     // Least times that can be written.
     let [triggers, since] = [triggers, since].map(|time| time.max(-i64::MAX));
     let first = triggers.min(since);
     let spans = format!(" AND end_at > {from} AND begin_at < {to}");
-    let events =
-        format!(" AND time BETWEEN {first} AND {to} AND (time >= {since} OR is_action(action, 'trigger'))");
+    let mut earlier = "is_action(action, 'trigger')".to_owned();
+    if !shared.is_empty() {
+        let names: Vec<String> = shared.names().map(quoted).collect();
+        earlier += &format!(" OR is_action(action, 'activate') AND target IN ({})", names.join(", "));
+    }
+    let events = format!(" AND time BETWEEN {first} AND {to} AND (time >= {since} OR {earlier})");
     let calls = format!(" AND enter_at BETWEEN {since} AND {to}");
     let ends = format!(" AND terminate_at BETWEEN {since} AND {to}");
     let (event, state, runnable, call, ended) =
@@ -109,8 +116,9 @@ pub(super) fn take_in(
                 let (source, owner) = (name(&other), name(&place));
                 let (instance, number) = (instance.get(row), number.get(row));
                 let event = Event { what, target, instance, source, number, owner };
+                let event = feed.meant(now, event);
                 trigger.event(&event);
-                feed.event(now, &event);
+                feed.happened(now, &event);
             }
             (rank::STATE, Some(actor)) => {
                 let Some(state) = state(word.value(row)) else { continue };
