@@ -188,8 +188,8 @@ const MOST_STEPS: usize = 1 << 22;
 pub(crate) const MOST_SUGGESTIONS: usize = 100;
 
 /// The word of `known` that is nearest to `word`, for "did you mean"; `None` if none is near. Of several that
-/// are as near, the first in alphabetical order, as lists of names can have any. Of a very long list, only the
-/// first part is compared.
+/// are as near, the first in alphabetical order, as lists of names can have any. Of a very long list, only
+/// the first part is compared.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let mut steps = 0;
     known

@@ -136,7 +136,7 @@ fn colours(svg: &str, id: &str) -> std::collections::BTreeMap<String, String> {
     let document = Document::parse(svg).unwrap();
     let boxes = row(&document, id).children().filter(|n| n.has_attribute("data-begin"));
     let name = |n: Node<'_, '_>| {
-        let title = n.first_element_child()?.text()?.split_once('(')?.1.split_once(" #")?.0.to_owned();
+        let title = n.first_element_child()?.text()?.split_once('(')?.1.split_once('[')?.0.to_owned();
         Some((title, n.attribute("class")?.to_owned()))
     };
     boxes.filter_map(name).filter(|(_, class)| class.starts_with("s p")).collect()

@@ -1,6 +1,7 @@
 //! What makes the slow responses of a task or ISR slow. Not how they are compared (see view `slow_part`).
 
-use super::{Asked, RESPONSE, some, unknown};
+use super::refused::unknown;
+use super::{Asked, RESPONSE, some};
 use crate::engine::{Param, Session};
 use crate::error::{Error, Result};
 use arrow::array::RecordBatch;

@@ -1,5 +1,6 @@
 //! What has to be read of a recording before one response: what somebody holds, or polls for, it may have got
-//! or asked for before, and a core may have had nobody for long. Not the rows themselves (see `window`).
+//! or asked for before, a core may have had nobody for long, and a stimulus may have been triggered. Not the
+//! rows themselves (see `window`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,6 +9,7 @@ use datafusion::execution::SessionState;
 use futures::TryStreamExt;
 
 use super::feed::Made;
+use super::trigger::Stimulus;
 use super::window::run;
 use super::{failed, quoted};
 use crate::explain::{Kind, Reason, Source, State};
@@ -152,6 +154,27 @@ impl Unclear {
              OR is_action(action, 'requestsemaphore', 'waiting') AND source IN ({askers}))"
         )
     }
+}
+
+/// Whether something else triggered the stimulus in `[from, to)`.
+pub(super) async fn is_triggered(
+    state: &SessionState,
+    recording: &str,
+    Stimulus { name, nth }: &Stimulus,
+    (from, to): (i64, i64),
+) -> Result<bool> {
+    let [recording, name] = [recording, name.as_str()].map(quoted);
+    let statement = format!(
+        "SELECT source FROM btf_event WHERE recording = {recording} AND time >= {from} AND time < {to} \
+         AND is_action(action, 'trigger') AND target = {name} AND target_instance = {nth} AND source <> {name} LIMIT 1"
+    );
+    let mut batches = run(state, &statement).await?;
+    while let Some(batch) = batches.try_next().await? {
+        if batch.num_rows() > 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The begins of the instances that were there before a time, and did not end before it.

@@ -10,12 +10,12 @@ use datafusion::common::Result;
 use datafusion::execution::SessionState;
 use futures::TryStreamExt;
 
-use super::earlier::Unclear;
+use super::earlier::{Unclear, is_triggered};
 use super::feed::{Ended, Feed, second};
 use super::handlers::{Handlers, Shared, processes};
 use super::names::Names;
 use super::rows::PartRows;
-use super::trigger::{Trigger, is_triggered};
+use super::trigger::Trigger;
 use super::window::{Window, rows_of, run, take_in};
 use super::{failed, quoted};
 use crate::explain::Actor;

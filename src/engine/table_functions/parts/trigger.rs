@@ -1,20 +1,14 @@
-//! The trigger of the stimulus that activated one instance: whether the rows that were read have it, or it may
-//! come before them. Not who triggered it (see `feed`).
-
-use datafusion::common::Result;
-use datafusion::execution::SessionState;
-use futures::TryStreamExt;
+//! The trigger of the stimulus that activated one instance: whether the rows that were read have it, or it
+//! may come before them (see `earlier`). Not who triggered it (see `feed`).
 
 use super::feed::{Event, Made, What};
-use super::quoted;
-use super::window::run;
 use crate::explain::{Actor, Said, Source};
 use crate::names::IdSet;
 
 /// A stimulus, and which of its triggers.
 pub(super) struct Stimulus {
-    name: String,
-    nth: i64,
+    pub name: String,
+    pub nth: i64,
 }
 
 /// Follows the events of a window up to the activation of an instance.
@@ -22,7 +16,7 @@ pub(super) struct Trigger {
     instance: Actor,
     /// Stimuli and numbers of the triggers so far.
     seen: IdSet<(u32, i64)>,
-    /// What the first activation of the instance says of its source: number of a name, and number of a trigger.
+    /// What the first activation of the instance says of its source: a name, and the number of a trigger.
     source: Option<(u32, i64)>,
 }
 
@@ -50,25 +44,4 @@ impl Trigger {
         let is_it = made.explanations.iter().any(|one| one.activated_by == Some(Source::Stimulus(name)));
         is_it.then(|| Stimulus { name: made.names.value(name as usize).to_owned(), nth })
     }
-}
-
-/// Whether something else triggered the stimulus in `[from, to)`.
-pub(super) async fn is_triggered(
-    state: &SessionState,
-    recording: &str,
-    Stimulus { name, nth }: &Stimulus,
-    (from, to): (i64, i64),
-) -> Result<bool> {
-    let [recording, name] = [recording, name.as_str()].map(quoted);
-    let statement = format!(
-        "SELECT source FROM btf_event WHERE recording = {recording} AND time >= {from} AND time < {to} \
-         AND is_action(action, 'trigger') AND target = {name} AND target_instance = {nth} AND source <> {name} LIMIT 1"
-    );
-    let mut batches = run(state, &statement).await?;
-    while let Some(batch) = batches.try_next().await? {
-        if batch.num_rows() > 0 {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
