@@ -146,6 +146,7 @@ fn totals(lines: &[Line]) -> String {
         }
     });
     match unknown {
+        0 if sums.first() == Some(&whole) => "It executed all the time.".to_owned(),
         0 => format!("It executed for {executed} of that, and could not for {held}."),
         _ => format!("It executed for {executed} of that, and could not for {held}; {rest} is unknown."),
     }
@@ -260,7 +261,7 @@ mod tests {
             |length, state| Line { begin: 0, length, what: String::new(), cause: String::new(), state };
         let of = |executed, held| totals(&[line(executed, State::Executes), line(held, State::Kernel)]);
         assert_eq!(of(39, 61), "It executed for 39 % of that, and could not for 61 %.");
-        assert_eq!(of(9, 0), "It executed for 100 % of that, and could not for 0 %.");
+        assert_eq!(of(9, 0), "It executed all the time.");
         assert_eq!(of(9_999, 1), "It executed for more than 99 % of that, and could not for less than 1 %.");
         let gap = totals(&[line(9_999, State::Executes), line(1, State::Unknown)]);
         assert!(gap.ends_with("could not for 0 %; less than 1 % is unknown."), "{gap}");

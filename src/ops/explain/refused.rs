@@ -82,7 +82,8 @@ pub(super) fn no_instance(session: &Session, entity: &str, instance: i64) -> Res
     let found = rows(session, &statement, &params)?;
     let found = found.first().map(columns::<(Integers, Integers)>).transpose()?;
     if let Some((_, limit)) = found.filter(|(count, _)| count.value(0) > 0) {
-        let limit = limit.get(0).map_or_else(String::new, |n| format!(" ({n}, the one that runs included)"));
+        let limit =
+            limit.get(0).map_or_else(String::new, |n| format!(" ({n}, the one that has not ended included)"));
         return Ok(Error::usage(format!(
             "instance {instance} of {entity} was never made: its activation was lost, as the limit of pending \
              activations was reached{limit}"
