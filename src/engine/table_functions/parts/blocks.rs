@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::explain::{Actor, RunnableSpan, Said, State, StateSpan};
 use crate::names::Memo;
 use crate::schema::{NameView, NumberView, TableSpec, find_column, tables, view};
-use crate::store::{Database, Place, read_batches, row_groups_with};
+use crate::store::{Place, read_batches, row_groups_with};
 
 const BATCH_ROWS: usize = 16 * 1024;
 
@@ -33,11 +33,7 @@ view! {
 }
 
 view! {
-    struct Instances of process_instance { process, instance, activate_at, start_at, terminate_at }
-}
-
-view! {
-    struct Wholes of process_instance { process, instance, complete }
+    struct Ends of process_instance { process, instance, activate_at, start_at, terminate_at }
 }
 
 /// The column of the owners of events of the operating system.
@@ -175,33 +171,6 @@ fn taken<T>(
     (rest.len(), None)
 }
 
-/// Each instance of a recording, and whether it is complete, in no order.
-pub(super) fn instances<'a>(
-    database: &'a Database,
-    recording: &str,
-    names: &Names,
-) -> Result<impl Iterator<Item = Result<Vec<(Actor, bool)>>> + Send + 'a> {
-    let (names, mut known) = (names.clone(), Memo::default());
-    let mut of = move |batch: &RecordBatch| -> Result<Vec<(Actor, bool)>> {
-        let rows = Wholes::of(batch)?;
-        known.follow(rows.process.dictionary(), |name| names.intern(name));
-        let instance = |row| {
-            let process = *known.get(rows.process.key(row)?)?;
-            Some((Actor { process, instance: rows.instance.value(row) }, rows.complete.value(row)))
-        };
-        Ok((0..rows.len()).filter_map(instance).collect())
-    };
-    let files = database.files(tables::PROCESS_INSTANCE, Some(recording))?.into_iter();
-    let batches = files.flat_map(|file| {
-        let place = database.place_of(&file);
-        match read_batches(&place, tables::PROCESS_INSTANCE, Some(Wholes::COLUMNS), BATCH_ROWS) {
-            Ok(batches) => Box::new(batches) as Batches,
-            Err(error) => Box::new(std::iter::once(Err(error))),
-        }
-    });
-    Ok(batches.map(move |batch| of(&batch?)))
-}
-
 /// The blocks of a file, which is opened when the first one is asked for.
 pub(super) struct Blocks {
     table: &'static TableSpec,
@@ -255,7 +224,7 @@ impl Blocks {
             name if name == tables::BTF_EVENT.name => Events::COLUMNS,
             name if name == tables::PROCESS_STATE.name => States::COLUMNS,
             name if name == tables::RUNNABLE_STATE.name => Runnables::COLUMNS,
-            _ => Instances::COLUMNS,
+            _ => Ends::COLUMNS,
         }
         .to_vec();
         let sets = |action: &str| Action::parse_tolerant(action) == Some(Action::SetEvent);
@@ -334,7 +303,7 @@ impl Blocks {
     }
 
     fn ended(&mut self, batch: &RecordBatch) -> Result<Vec<Ended>> {
-        let (rows, names, known) = (Instances::of(batch)?, &self.names, &mut self.known.processes);
+        let (rows, names, known) = (Ends::of(batch)?, &self.names, &mut self.known.processes);
         known.follow(rows.process.dictionary(), |name| names.intern(name));
         let ended = |row| {
             let process = *known.get(rows.process.key(row)?)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::StringArray;
 
-use super::handlers::{Handlers, Shared};
+use super::handlers::Handlers;
 use super::names::Names;
 use super::processes::Processes;
 use crate::btf::{Action, EntityType};
@@ -83,7 +83,7 @@ pub(super) struct Ended {
 }
 
 view! {
-    struct Entities of entity { entity, r#type, priority, preemption, idle, occurs }
+    struct Entities of entity { entity, r#type, priority, preemption, idle }
 }
 
 view! {
@@ -96,8 +96,6 @@ pub(super) struct Feed {
     explainer: Explainer,
     processes: Arc<Processes>,
     stimuli: IdSet<u32>,
-    /// ISRs, as events call them.
-    isrs: Vec<String>,
     handlers: Handlers,
     /// Who has triggered a stimulus that has activated nobody yet, and when.
     triggers: IdMap<(u32, i64), (Actor, i64)>,
@@ -131,7 +129,7 @@ impl Feed {
         wanted: impl Fn(Actor) -> bool + Send + 'static,
     ) -> Result<Self> {
         let mut explainer = Explainer::new(wanted);
-        let (mut processes, mut stimuli, mut isrs) = (Processes::default(), IdSet::default(), Vec::new());
+        let (mut processes, mut stimuli) = (Processes::default(), IdSet::default());
         for file in database.files(tables::ENTITY, Some(recording))? {
             let place = database.place_of(&file);
             for batch in read_batches(&place, tables::ENTITY, Some(Entities::COLUMNS), BATCH_ROWS)? {
@@ -154,9 +152,6 @@ impl Feed {
                         is_preemptable: entities.preemption.get(row).map(|how| how == "full"),
                     };
                     let process = names.intern(name);
-                    if facts.is_isr && entities.occurs.value(row) {
-                        isrs.push(name.to_owned());
-                    }
                     explainer.process(process, facts);
                     processes.add(process, facts.is_isr);
                 }
@@ -178,7 +173,6 @@ impl Feed {
             explainer,
             processes: Arc::new(processes),
             stimuli,
-            isrs,
             handlers: Handlers::default(),
             triggers: IdMap::default(),
             most_triggers: TRIGGERS,
@@ -189,20 +183,6 @@ impl Feed {
     /// An instance is there from then on: needs not be said of one that is activated by an event.
     pub fn began(&mut self, actor: Actor, begin: i64) {
         self.explainer.began(actor, begin);
-    }
-
-    /// The ISRs that tables of instances call otherwise than events, if `processes` have instances.
-    pub fn shared(&self, processes: impl FnOnce() -> Result<Vec<String>>) -> Result<Shared> {
-        if self.isrs.is_empty() {
-            return Ok(Shared::default());
-        }
-        let is_task = |process: &String| {
-            let process = self.names.intern(process);
-            self.processes.is_process(process) && !self.processes.is_isr(process)
-        };
-        let mut processes = processes()?;
-        processes.retain(|process| !is_task(process));
-        Ok(Shared::of(&self.isrs, processes))
     }
 
     /// Whom events mean by names of ISRs that are shared. It comes before all events.
@@ -237,9 +217,7 @@ impl Feed {
 
     /// An instance ends.
     pub fn ended(&mut self, one: Ended) {
-        if !self.handlers.is_empty() {
-            self.handlers.ended(one.actor);
-        }
+        self.handlers.ended(one.actor);
         self.explainer.ended(one.actor, one.begin, one.end);
     }
 
@@ -261,11 +239,12 @@ impl Feed {
 
     /// An event happens.
     pub fn event(&mut self, time: i64, event: &Event) {
-        if self.handlers.is_empty() {
-            self.happened(time, event);
-        } else {
+        let is_shared = |name: Option<u32>| name.is_some_and(|name| self.handlers.share(name));
+        if is_shared(event.source) || is_shared(event.target) {
             let event = self.meant(time, *event);
             self.happened(time, &event);
+        } else {
+            self.happened(time, event);
         }
     }
 

@@ -2,20 +2,21 @@
 //! docs/mapping.md): events have one numbering for all cores, tables of instances one for each core, and both
 //! have the time of an activation. Not what events say (see `feed`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::AtomicBool;
 
 use super::names::Names;
+use crate::btf::EntityType;
 use crate::error::Result;
 use crate::explain::Actor;
-use crate::names::{IdMap, IdSet, Memo};
+use crate::names::IdMap;
 use crate::schema::{columns::process_instance, tables, view};
 use crate::store::{Database, Scan, Scanner, Within, read_batches};
 
 const BATCH_ROWS: usize = 16 * 1024;
 
 view! {
-    struct Activated of process_instance { process, instance, activate_at }
+    struct Described of entity { entity, r#type, occurs }
 }
 
 /// The processes of each name that stands for several, or for one whose core is in front of the name.
@@ -23,6 +24,34 @@ view! {
 pub(super) struct Shared(BTreeMap<String, Vec<String>>);
 
 impl Shared {
+    /// The ISRs of a recording that tables of instances call otherwise than events.
+    pub fn of_recording(database: &Database, recording: &str) -> Result<Self> {
+        let (mut isrs, mut tasks) = (Vec::new(), HashSet::new());
+        for file in database.files(tables::ENTITY, Some(recording))? {
+            let place = database.place_of(&file);
+            for batch in read_batches(&place, tables::ENTITY, Some(Described::COLUMNS), BATCH_ROWS)? {
+                let batch = batch?;
+                let entities = Described::of(&batch)?;
+                for row in 0..entities.len() {
+                    let name = entities.entity.value(row).to_owned();
+                    match EntityType::parse_tolerant(entities.r#type.value(row)) {
+                        Some(EntityType::Isr) if entities.occurs.value(row) => isrs.push(name),
+                        Some(EntityType::Task) => {
+                            tasks.insert(name);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        if isrs.is_empty() {
+            return Ok(Self::default());
+        }
+        let mut processes = processes(database, recording)?;
+        processes.retain(|process| !tasks.contains(process));
+        Ok(Self::of(&isrs, processes))
+    }
+
     /// `isrs` are their names in events, `processes` the names in tables of instances; others may be among
     /// these.
     pub fn of(isrs: &[String], processes: Vec<String>) -> Self {
@@ -56,16 +85,17 @@ impl Shared {
         self.0.keys().map(String::as_str)
     }
 
-    fn has(&self, process: &str) -> bool {
+    /// Whether a process of tables of instances has such a name in events.
+    pub fn has(&self, process: &str) -> bool {
         self.0.values().flatten().any(|one| one == process)
     }
 }
 
 /// The processes of a recording, and possibly some without instances: from dictionaries, where there are any.
-pub(super) fn processes(database: &Database, recording: &str) -> Result<Vec<String>> {
+fn processes(database: &Database, recording: &str) -> Result<Vec<String>> {
     let (begin, end) = (process_instance::ACTIVATE_AT, process_instance::TERMINATE_AT);
     let within = Within { begin, end, from: i64::MIN, to: i64::MAX };
-    let (table, columns) = (tables::PROCESS_INSTANCE, Activated::COLUMNS);
+    let (table, columns) = (tables::PROCESS_INSTANCE, &[process_instance::PROCESS][..]);
     let scan = Scan { table, recording, columns, within, having: None };
     let interrupt = AtomicBool::new(false);
     Scanner { database, threads: 1, interrupt: &interrupt }.names_of(&scan, process_instance::PROCESS)
@@ -75,8 +105,9 @@ pub(super) fn processes(database: &Database, recording: &str) -> Result<Vec<Stri
 #[derive(Debug, Default)]
 pub(super) struct Handlers {
     /// Names in events, by process.
-    names: IdMap<u32, u32>,
-    shared: IdSet<u32>,
+    names: Vec<Option<u32>>,
+    /// By name: several processes have it in events.
+    shared: Vec<bool>,
     /// In the order of time.
     activations: Vec<(i64, Actor)>,
     /// The first one that is not over.
@@ -92,48 +123,29 @@ impl Handlers {
         let mut handlers = Self::default();
         for (name, processes) in &shared.0 {
             let name = names.intern(name);
-            handlers.shared.insert(name);
-            handlers.names.extend(processes.iter().map(|process| (names.intern(process), name)));
+            put(&mut handlers.shared, name, true);
+            for process in processes {
+                put(&mut handlers.names, names.intern(process), Some(name));
+            }
         }
-        activations.retain(|(_, actor)| handlers.names.contains_key(&actor.process));
+        activations.retain(|(_, actor)| handlers.name_of(actor.process).is_some());
         activations.sort_unstable();
         Self { activations, ..handlers }
     }
 
-    /// With all activations of a recording.
-    pub fn of_all((database, recording): (&Database, &str), shared: &Shared, names: &Names) -> Result<Self> {
-        let (mut activations, mut known) = (Vec::new(), Memo::default());
-        for file in database.files(tables::PROCESS_INSTANCE, Some(recording))? {
-            let (place, columns) = (database.place_of(&file), Activated::COLUMNS);
-            for batch in read_batches(&place, tables::PROCESS_INSTANCE, Some(columns), BATCH_ROWS)? {
-                let batch = batch?;
-                let rows = Activated::of(&batch)?;
-                known.follow(rows.process.dictionary(), |process| {
-                    shared.has(process).then(|| names.intern(process))
-                });
-                let activation = |row| {
-                    let process = (*known.get(rows.process.key(row)?)?)?;
-                    Some((rows.activate_at.get(row)?, Actor { process, instance: rows.instance.value(row) }))
-                };
-                activations.extend((0..rows.len()).filter_map(activation));
-            }
-        }
-        Ok(Self::of(shared, names, activations))
-    }
-
-    /// No name is shared.
-    pub fn is_empty(&self) -> bool {
-        self.shared.is_empty()
+    /// The name of a process in events, if others have it, too.
+    fn name_of(&self, process: u32) -> Option<u32> {
+        self.names.get(process as usize).copied().flatten()
     }
 
     /// Whether several processes have the name in events.
     pub fn share(&self, name: u32) -> bool {
-        self.shared.contains(&name)
+        self.shared.get(name as usize) == Some(&true)
     }
 
     /// All processes of such names.
     pub fn processes(&self) -> impl Iterator<Item = u32> {
-        self.names.keys().copied()
+        (0..).zip(&self.names).filter_map(|(process, name)| name.map(|_| process))
     }
 
     /// The time of the first activation.
@@ -158,7 +170,7 @@ impl Handlers {
         let (passed, rest) = rest.split_at(rest.iter().take_while(|(at, _)| *at < time).count());
         self.next += passed.len();
         let now = rest.iter().take_while(|(at, _)| *at == time).map(|(_, actor)| *actor);
-        let of_name = now.filter(|actor| self.names.get(&actor.process) == Some(&called.0));
+        let of_name = now.filter(|actor| self.name_of(actor.process) == Some(called.0));
         let mut each = of_name.clone();
         let (actor, another) = (each.next()?, each.next());
         if another.is_some() {
@@ -180,9 +192,22 @@ impl Handlers {
 
     /// An instance ends: no event means it any more.
     pub fn ended(&mut self, actor: Actor) {
-        if let Some(called) = self.numbers.remove(&actor) {
+        if self.name_of(actor.process).is_some()
+            && let Some(called) = self.numbers.remove(&actor)
+        {
             self.open.remove(&called);
         }
+    }
+}
+
+/// Sets the value of a number.
+fn put<T: Clone + Default>(values: &mut Vec<T>, number: u32, value: T) {
+    let place = number as usize;
+    if values.len() <= place {
+        values.resize(place + 1, T::default());
+    }
+    if let Some(place) = values.get_mut(place) {
+        *place = value;
     }
 }
 

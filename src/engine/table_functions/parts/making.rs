@@ -3,9 +3,10 @@
 
 use arrow::array::RecordBatch;
 
-use super::blocks::{Block, instances};
+use super::blocks::Block;
 use super::feed::{Feed, Made};
-use super::handlers::Handlers;
+use super::handlers::{Handlers, Shared};
+use super::instances::{Complete, instances};
 use super::names::Names;
 use super::quoted;
 use super::rows::PartRows;
@@ -13,7 +14,6 @@ use super::stored::Stored;
 use crate::engine::failure::failed as from_engine;
 use crate::error::Result;
 use crate::explain::Actor;
-use crate::names::IdSet;
 use crate::pipeline::Pipeline;
 use crate::schema::result::{self, Integers, Texts};
 use crate::store::Database;
@@ -51,18 +51,14 @@ pub(super) fn make(
     let names = Names::of(recording);
     let rows = PartRows::new(columns, &names).map_err(from_engine)?;
     let process = process.map(|process| names.intern(process));
-    let instances = instances(database, recording, &names)?;
+    let shared = Shared::of_recording(database, recording)?;
+    let instances = instances(database, recording, &names, &shared)?;
     let calls = calls.map(|batch| calls_in(&batch?, &names));
     Pipeline::run(threads, |pipeline| {
-        let complete = Complete::of(pipeline.prefetch(instances), process)?;
-        // So far, there are words and processes.
-        let processes = names.array();
+        let (complete, activations) = Complete::of(pipeline.prefetch(instances), process)?;
         let wanted = move |actor| complete.has(actor);
         let mut feed = Feed::of((database, recording), names.clone(), wanted)?;
-        let shared = feed.shared(|| Ok(processes.iter().flatten().map(str::to_owned).collect()))?;
-        if !shared.is_empty() {
-            feed.handlers(Handlers::of_all((database, recording), &shared, &names)?);
-        }
+        feed.handlers(Handlers::of(&shared, &names, activations));
         let rows = pipeline
             .sink(rows, |rows: &mut PartRows, made: Made| give(rows.batches(&made).map_err(from_engine)?));
         let mut stored = Stored::of(pipeline, (database, recording), calls, &names)?;
@@ -72,38 +68,6 @@ pub(super) fn make(
         rows.push(feed.finish())?;
         rows.finish().map(drop)
     })
-}
-
-/// Which instances are to be explained: those that are complete, of one process or of all.
-struct Complete {
-    /// By process: its instances are to be explained.
-    processes: Vec<bool>,
-    incomplete: IdSet<Actor>,
-}
-
-impl Complete {
-    fn of(instances: impl Iterator<Item = Result<Vec<(Actor, bool)>>>, process: Option<u32>) -> Result<Self> {
-        let (mut processes, mut incomplete) = (Vec::new(), IdSet::default());
-        for instances in instances {
-            for (actor, is_complete) in instances? {
-                let place = actor.process as usize;
-                if processes.len() <= place {
-                    processes.resize(place + 1, false);
-                }
-                if let Some(known) = processes.get_mut(place) {
-                    *known = process.is_none_or(|process| actor.process == process);
-                }
-                if !is_complete {
-                    incomplete.insert(actor);
-                }
-            }
-        }
-        Ok(Self { processes, incomplete })
-    }
-
-    fn has(&self, actor: Actor) -> bool {
-        self.processes.get(actor.process as usize) == Some(&true) && !self.incomplete.contains(&actor)
-    }
 }
 
 fn calls_in(batch: &RecordBatch, names: &Names) -> Result<Block> {

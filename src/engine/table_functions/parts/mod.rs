@@ -5,6 +5,7 @@ mod blocks;
 mod earlier;
 mod feed;
 mod handlers;
+mod instances;
 mod making;
 mod names;
 mod one;

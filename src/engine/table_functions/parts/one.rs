@@ -12,7 +12,7 @@ use futures::TryStreamExt;
 
 use super::earlier::{Unclear, is_triggered};
 use super::feed::{Ended, Feed, second};
-use super::handlers::{Handlers, Shared, processes};
+use super::handlers::{Handlers, Shared};
 use super::names::Names;
 use super::rows::PartRows;
 use super::trigger::Trigger;
@@ -73,17 +73,14 @@ async fn parts_of(
     let second = second(database);
     // Who delays it has mostly begun before it, but not long before. So has what triggered its stimulus.
     let from = begin.saturating_sub(second / SHORTLY).max(-i64::MAX);
-    let (mut triggers, mut since, mut before, mut shared) = (from, from, BTreeMap::new(), None);
+    let (mut triggers, mut since, mut before) = (from, from, BTreeMap::new());
+    let shared = &Shared::of_recording(database, recording).map_err(failed)?;
     loop {
         let names = Names::of(recording);
         let mut rows = PartRows::new(columns, &names)?;
         let only = Actor { process: names.intern(instance.0), instance: instance.1 };
         let wanted = move |actor| actor == only;
         let mut feed = Feed::of((database, recording), names.clone(), wanted).map_err(failed)?;
-        let shared = match &shared {
-            Some(shared) => shared,
-            None => &*shared.insert(feed.shared(|| processes(database, recording)).map_err(failed)?),
-        };
         let mut window = Window { triggers, since, from, to: end, before: &before, shared };
         if !shared.is_empty() {
             // Those that are there when the window begins were mostly activated just before it: of those that
