@@ -166,7 +166,8 @@ impl Samples<'_> {
     }
 }
 
-/// The only recording that has an instance of that number. Of one recording, [`parts()`] sees whether it has.
+/// The only recording that has an instance of that number. Of one recording, [`super::parts()`]
+/// sees whether it has.
 fn recording_of(session: &Session, asked: &Asked, instance: i64, recordings: &[String]) -> Result<String> {
     let all = session.database().recordings()?;
     match (recordings, all) {

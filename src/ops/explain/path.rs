@@ -19,7 +19,7 @@ const MOST_LOST: usize = 20;
 /// The response that is asked for, of these recordings or of all: the name of its recording, and its path.
 ///
 /// # Errors
-/// Those of [`check_metric`], [`find`], [`parts()`] and [`lost_activations`].
+/// Those of [`check_metric`], [`find()`], [`parts()`] and [`lost_activations`].
 pub fn path(session: &Session, asked: &Asked, recordings: &[String]) -> Result<(String, ResponsePath)> {
     check_metric(session, asked)?;
     let chosen = find(session, asked, recordings)?;
