@@ -84,8 +84,8 @@ fn marks_and_lines_are_where_things_happen() {
     let text = |mark: &Mark| mark.name.map(|n| picture.names[n as usize].clone());
     let late: Vec<_> = task.marks.iter().filter(|m| m.kind == MarkKind::Violation).collect();
     assert_eq!(late.iter().map(|m| m.at).collect::<Vec<_>>(), [45, 255]);
-    assert_eq!(text(late[0]).as_deref(), Some("T_1 #0: deadline missed by 5 ns"));
-    assert_eq!(text(late[1]).as_deref(), Some("T_1 #2: deadline missed by 5 ns"));
+    assert_eq!(text(late[0]).as_deref(), Some("T_1[0]: deadline missed by 5 ns"));
+    assert_eq!(text(late[1]).as_deref(), Some("T_1[2]: deadline missed by 5 ns"));
     let links: Vec<_> = picture.links.iter().map(|l| (l.from_row, l.from_at, l.to_row)).collect();
     assert_eq!(links, [(3, 20, 2)]);
     let signal = row(&picture, "signal:SIG_1");
