@@ -39,7 +39,7 @@ pub fn lost_activations(session: &Session, chosen: &Chosen, (begin, end): (i64, 
     if rows(session, &format!("SELECT time {is_lost} LIMIT 1"), &params)?.is_empty() {
         return Ok(Vec::new());
     }
-    // Stimuli of timers and devices are triggered by themselves: that says nothing.
+    // Not the name of an ISR that several cores share: its number is none of an instance (rule I9).
     let trigger = Action::Trigger.as_str();
     let statement = format!(
         "WITH lost AS (SELECT time, seq, source, source_instance {is_lost}), \
@@ -47,7 +47,7 @@ pub fn lost_activations(session: &Session, chosen: &Chosen, (begin, end): (i64, 
              SELECT time, seq, source, source_instance, target, target_instance FROM btf_event \
              WHERE recording = $recording AND is_action(action, '{trigger}') \
              AND time BETWEEN {since} AND $end AND source_instance >= 0 \
-             AND source <> target) \
+             AND source IN (SELECT process FROM process_instance WHERE recording = $recording)) \
          SELECT l.time, l.source, \
              first_value(c.source ORDER BY c.time DESC, c.seq DESC), \
              first_value(c.source_instance ORDER BY c.time DESC, c.seq DESC) \
