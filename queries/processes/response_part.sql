@@ -29,7 +29,7 @@
 -- column: triggered_by text Task or ISR that triggered the stimulus that activated the instance, also on another core, at most a second before.
 -- column: triggered_by_instance integer Instance of that.
 SELECT
-    recording, process, type, instance, part, begin_at, end_at, end_at - begin_at AS length, kind, state, core, runnable,
+    recording, process, type, instance, part, begin_at, end_at, length, kind, state, core, runnable,
     by_process, by_type, by_instance, reason, held, object, holder_state, behind_process, behind_instance,
     activated_by, activated_by_instance, triggered_by, triggered_by_instance
 FROM response_parts()

@@ -114,7 +114,11 @@ pub static MADE_FUNCTIONS: &[MadeFunction] = &[
                     "text",
                     "What the test rests on: `recordings`, `blocks` (of instances within recordings) or `constants`.",
                 ),
-                row("hindrance", "text", "Why there is no test."),
+                row(
+                    "hindrance",
+                    "text",
+                    "Why there is no test: `few samples`, `few events`, `unsteady` or `overloaded`.",
+                ),
                 row(
                     "between_runs",
                     "number",

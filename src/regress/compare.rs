@@ -273,8 +273,9 @@ fn of_percentile(
     let Some(known) = quantile::difference(before, after, 0.99, gate.coverage) else {
         return untested(Statistic::P99, (a.p99, b.p99), Basis::Blocks, Some(Hindrance::FewSamples));
     };
-    // What moves slowly moves its tail, too.
-    let hindrance = mean.and_then(|mean| mean.hindrance).filter(|why| *why == Hindrance::Unsteady);
+    // What moves slowly moves its tail, too, and so does a run that stays in one of several ways to work.
+    let of_runs = |why: &Hindrance| matches!(why, Hindrance::Unsteady | Hindrance::Overloaded);
+    let hindrance = mean.and_then(|mean| mean.hindrance).filter(of_runs);
     Effect {
         interval: known.interval,
         p_value: hindrance.is_none().then(|| chance::two_sided(known.score)),

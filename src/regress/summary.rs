@@ -104,6 +104,7 @@ impl FromIterator<i64> for Summary {
 #[derive(Debug, Clone, Default)]
 pub struct Side {
     recordings: Vec<Summary>,
+    is_overloaded: bool,
 }
 
 /// Recordings per side up to which summaries keep their full resolution.
@@ -122,6 +123,16 @@ impl Side {
                 }
             });
         }
+    }
+
+    /// Says that the core of the entity was overloaded: it had more to do than it could.
+    pub fn set_overloaded(&mut self) {
+        self.is_overloaded = true;
+    }
+
+    /// Whether it was.
+    pub(super) fn is_overloaded(&self) -> bool {
+        self.is_overloaded
     }
 
     /// The recordings that have samples.

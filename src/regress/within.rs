@@ -12,6 +12,9 @@ use super::summary::{Side, Summary};
 const CARRIED: f64 = 8.0;
 /// Blocks that a side needs.
 const BLOCKS: usize = 16;
+/// Degrees of freedom between the recordings from which on they show how runs of an overloaded core differ:
+/// those of three on each side.
+const RUNS: f64 = 4.0;
 
 /// What is known of the difference of two numbers.
 #[derive(Debug, Clone)]
@@ -37,6 +40,9 @@ pub enum Hindrance {
     FewEvents,
     /// The recording moves slowly (a trend, a beat of two clocks): it shows no swing to its end.
     Unsteady,
+    /// The core has more to do than it can. What it works off and what it loses depends on what was before,
+    /// and a run can stay in one of several ways to do so to its end: its blocks say nothing of another run.
+    Overloaded,
 }
 
 /// A recording of a side.
@@ -106,7 +112,8 @@ pub(super) fn difference(before: &Side, after: &Side, gate: &Gate) -> Option<Dif
     let edges: f64 = parts.iter().map(|(_, edge)| edge).sum();
     let inside = within.iter().map(|(variance, _)| variance).sum::<f64>();
     let (mut variance, mut freedom, mut between) = (inside + edges, joint_freedom(&within), 1.0);
-    let across = across(before, after, Summary::mean).filter(|(across, _)| *across > variance);
+    let runs = across(before, after, Summary::mean);
+    let across = runs.filter(|(across, _)| *across > variance);
     let null = match across {
         // The error is that between recordings, its scores are Student's: resampled blocks say nothing of it.
         Some((across, across_freedom)) => {
@@ -126,6 +133,10 @@ pub(super) fn difference(before: &Side, after: &Side, gate: &Gate) -> Option<Dif
         if inside > edges && share(parts) > 0.2 && carried < CARRIED {
             hindrance = Some(Hindrance::FewEvents);
         }
+    }
+    let has_overload = before.is_overloaded() || after.is_overloaded();
+    if has_overload && runs.is_none_or(|(_, freedom)| freedom < RUNS) {
+        hindrance = Some(Hindrance::Overloaded);
     }
     let of_recordings = across.is_some();
     let reach = Reach { error: variance.sqrt(), freedom, stretch: null.stretch, of_recordings };

@@ -1,4 +1,5 @@
-//! Parquet and Arrow IPC files, with strings as plain `Utf8`: not every reader supports string views.
+//! Parquet and Arrow IPC files, with strings declared as plain `Utf8`: not every reader supports string
+//! views.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,9 +8,12 @@ use arrow::array::RecordBatch;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::ipc::writer::FileWriter;
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowWriter, encode_arrow_schema};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnPath;
 
 use super::json::failure;
 use super::{Sink, misfit, unwritable, unwritable_value};
@@ -48,13 +52,24 @@ pub(super) struct Parquet<'a> {
 
 impl<'a> Parquet<'a> {
     pub fn new(schema: &SchemaRef, out: &'a mut dyn Write) -> Result<Self> {
-        let schema = with_types(schema, without_views);
-        let properties = WriterProperties::builder()
+        // The same in the file: what readers make of the column is what is declared.
+        let declared = encode_arrow_schema(&with_types(schema, without_views));
+        let schema = with_types(schema, with_views_on_top);
+        let mut properties = WriterProperties::builder()
             .set_created_by("btfdb".to_owned())
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .build();
+            .set_key_value_metadata(Some(vec![KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), declared)]));
+        // Times and instances: a dictionary of them is built for nothing, as it soon is too large.
+        for field in schema.fields().iter().filter(|field| *field.data_type() == DataType::Int64) {
+            let column = ColumnPath::from(field.name().clone());
+            properties = properties
+                .set_column_dictionary_enabled(column.clone(), false)
+                .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
+        }
+        let options =
+            ArrowWriterOptions::new().with_properties(properties.build()).with_skip_arrow_metadata(true);
         let pipe = Pipe::default();
-        let writer = ArrowWriter::try_new(pipe.clone(), Arc::clone(&schema), Some(properties))
+        let writer = ArrowWriter::try_new_with_options(pipe.clone(), Arc::clone(&schema), options)
             .map_err(unwritable_value)?;
         Ok(Self { schema, writer, pipe, out })
     }
@@ -101,6 +116,14 @@ fn with_types(schema: &SchemaRef, plain: fn(&DataType) -> DataType) -> SchemaRef
 /// The type without views, on all levels: the Parquet writer panics on a dictionary of them.
 fn without_views(ty: &DataType) -> DataType {
     nested(ty, without_views, |keys, values| DataType::Dictionary(Box::new(keys), Box::new(values)))
+}
+
+/// The type without views, but for a column of them: the Parquet writer takes it as it is.
+fn with_views_on_top(ty: &DataType) -> DataType {
+    match ty {
+        DataType::Utf8View => DataType::Utf8View,
+        other => without_views(other),
+    }
 }
 
 /// The type without views and dictionaries: an IPC file has one dictionary for all batches of a column.

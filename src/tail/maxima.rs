@@ -25,8 +25,14 @@ fn block(samples: usize, settings: &Settings) -> usize {
     (samples / settings.blocks.unwrap_or(blocks).max(1)).max(LEAST_BLOCK)
 }
 
-/// The tests and the fit. `samples` are in the order of time; `checks` are passed.
-pub(super) fn fit(samples: &[i64], settings: &Settings, mut checks: Checks) -> Result<Fit, Refusal> {
+/// The tests and the fit. `samples` are in the order of time; `checks` are passed, `last` is the test behind
+/// all others.
+pub(super) fn fit(
+    samples: &[i64],
+    settings: &Settings,
+    mut checks: Checks,
+    last: Check,
+) -> Result<Fit, Refusal> {
     let block = block(samples.len(), settings);
     let whole = samples.get(samples.len() % block..).unwrap_or_default();
     let maxima: Vec<i64> =
@@ -53,6 +59,7 @@ pub(super) fn fit(samples: &[i64], settings: &Settings, mut checks: Checks) -> R
     checks.add(Check::at_least(Test::Shape, gev.shape, LEAST_SHAPE))?;
     checks.add(Check::at_most(Test::Heaviness, gev.shape, MOST_SHAPE))?;
     good(&values, gev, spread.step as f64, settings.seed, &mut checks)?;
+    checks.add(last)?;
 
     let tail = Maxima::new(&values, gev, block as f64);
     let intervals = Intervals::new(tail, settings.confidence, settings.seed);

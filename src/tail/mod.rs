@@ -29,6 +29,7 @@ mod report;
 mod sample;
 mod search;
 mod series;
+mod shoulder;
 #[cfg(test)]
 mod tests;
 
@@ -38,6 +39,7 @@ pub use report::{Check, Fit, Level, Model, NoLevel, Outcome, Refusal, Report, Te
 use report::Checks;
 use sample::{Sample, Spread};
 use series::{Dependence, Drift, KPSS_LIMIT, LAGS};
+use shoulder::shoulder;
 
 /// A test fails below this probability.
 const SIGNIFICANCE: f64 = 0.01;
@@ -104,10 +106,13 @@ pub fn fit(samples: &[i64], settings: &Settings) -> Report {
         Err(refusal) => Outcome::Refused(refusal),
     };
     let (maxima, peaks) = match whole(samples, &mut checks) {
-        Ok(sorted) => (
-            outcome(maxima::fit(samples, settings, checks.clone())),
-            outcome(peaks::fit(samples, &sorted, settings, checks)),
-        ),
+        Ok(sorted) => {
+            let shoulder = shoulder(&sorted, peaks::count(samples.len(), settings));
+            (
+                outcome(maxima::fit(samples, settings, checks.clone(), shoulder)),
+                outcome(peaks::fit(samples, &sorted, settings, checks, shoulder)),
+            )
+        }
         Err(refusal) => (Outcome::Refused(refusal.clone()), Outcome::Refused(refusal)),
     };
     Report { samples: samples.len(), greatest: samples.iter().copied().max(), maxima, peaks }

@@ -9,42 +9,62 @@ use super::gpd::Gpd;
 use super::numbers::Random;
 use super::profile::{Best, Intervals, Tail};
 use super::report::{Check, Checks, Fit, Model, Refusal, Test};
-use super::sample::difference;
+use super::sample::{Spread, difference};
 use super::series::{Drift, KPSS_LIMIT, extremal_index, random_distances};
 use super::{LEAST_SHAPE, MOST_SHAPE, SIGNIFICANCE, Settings, curve_of, levels_of, spread};
 
 /// Fewer peaks are too few.
-const LEAST_PEAKS: usize = 70;
+pub(super) const LEAST_PEAKS: usize = 70;
 /// More are not used. The threshold is higher instead, where samples are closer to the limit distribution.
 const MOST_PEAKS: f64 = 250.0;
 
 /// How many samples are peaks, if no two are alike.
-fn count(samples: usize, settings: &Settings) -> usize {
+pub(super) fn count(samples: usize, settings: &Settings) -> usize {
     let most = samples / 10;
     let count = (2.5 * (samples as f64).sqrt()).min(MOST_PEAKS) as usize;
     settings.peaks.unwrap_or(count.min(most)).min(samples.saturating_sub(1))
 }
 
-/// The tests and the fit. `samples` are in the order of time, `sorted` by size; `checks` are passed.
+/// The greatest samples, and how far they are above all others.
+pub(super) struct Above<'a> {
+    greatest: &'a [i64],
+    /// The greatest of the others.
+    below: i64,
+    /// Half of the step in which both differ: the threshold is so far above the others.
+    half: f64,
+}
+
+impl<'a> Above<'a> {
+    /// Of samples in ascending order, so many that are greatest.
+    pub fn new(sorted: &'a [i64], count: usize) -> Self {
+        let place = sorted.len().saturating_sub(count);
+        let greatest = sorted.get(place..).unwrap_or_default();
+        let below = sorted.get(place.saturating_sub(1)).copied().unwrap_or_default();
+        let step = Spread::of(greatest).step as f64;
+        let first = sorted.get(sorted.partition_point(|value| *value <= below)).copied().unwrap_or(below);
+        Self { greatest, below, half: step.min(difference(first, below)) / 2.0 }
+    }
+
+    /// How far each is above the threshold. Those that are as great as others are not above it.
+    pub fn excesses(&self) -> Vec<f64> {
+        let peaks = self.greatest.iter().filter(|value| **value > self.below);
+        peaks.map(|value| difference(*value, self.below) - self.half).collect()
+    }
+}
+
+/// The tests and the fit. `samples` are in the order of time, `sorted` by size; `checks` are passed, `last`
+/// is the test behind all others.
 pub(super) fn fit(
     samples: &[i64],
     sorted: &[i64],
     settings: &Settings,
     mut checks: Checks,
+    last: Check,
 ) -> Result<Fit, Refusal> {
-    let count = count(samples.len(), settings);
-    let greatest = sorted.get(sorted.len() - count..).unwrap_or_default();
-    // The greatest that is no peak.
-    let below = sorted.get((sorted.len() - count).saturating_sub(1)).copied().unwrap_or_default();
-    let excesses_over = |least: f64| -> Vec<f64> {
-        let peaks = greatest.iter().filter(|value| **value > below);
-        peaks.map(|value| difference(*value, below) - least).collect()
-    };
-    let mean = excesses_over(0.0).iter().sum::<f64>() / excesses_over(0.0).len().max(1) as f64;
-    let spread = spread(greatest, |_| mean, &mut checks)?;
-    // The step in which peaks and the greatest other sample differ.
-    let half = (spread.step as f64).min(difference(first_above(greatest, below), below)) / 2.0;
-    let excesses = excesses_over(half);
+    let above = Above::new(sorted, count(samples.len(), settings));
+    let (excesses, below, half) = (above.excesses(), above.below, above.half);
+    let mean = excesses.iter().sum::<f64>() / excesses.len().max(1) as f64;
+    spread(above.greatest, |_| mean + half, &mut checks)?;
     checks.add(Check::at_least(Test::Count, excesses.len() as f64, LEAST_PEAKS as f64))?;
     let share = excesses.len() as f64 / samples.len() as f64;
     in_time(samples, below, share, settings.seed, &mut checks)?;
@@ -55,6 +75,7 @@ pub(super) fn fit(
     checks.add(Check::at_least(Test::Shape, gpd.shape, LEAST_SHAPE))?;
     checks.add(Check::at_most(Test::Heaviness, gpd.shape, MOST_SHAPE))?;
     good(&excesses, gpd, 2.0 * half, settings.seed, &mut checks)?;
+    checks.add(last)?;
 
     let threshold = below as f64 + half;
     let tail = Peaks::new(&excesses, gpd, threshold, samples.len() as f64, 0.0);
@@ -65,10 +86,6 @@ pub(super) fn fit(
     let curve = curve_of(settings, 1.0 / share, last).filter_map(level).collect();
     let model = Model::Peaks { threshold, gpd, share };
     Ok(Fit { model, used: excesses.len(), checks: checks.0, levels, curve })
-}
-
-fn first_above(sorted: &[i64], below: i64) -> i64 {
-    sorted.get(sorted.partition_point(|value| *value <= below)).copied().unwrap_or(below)
 }
 
 /// Whether peaks come evenly over time.

@@ -41,6 +41,9 @@ pub enum Test {
     AndersonDarling,
     /// The greatest gap between neighbours, in units of its mean. Its probability is at least the limit.
     Gap,
+    /// By how much more of the greatest samples are at both ends of a Pareto distribution than in its middle,
+    /// in standard deviations, at the threshold where it is most. At most the limit.
+    Shoulder,
 }
 
 impl Test {
@@ -60,6 +63,7 @@ impl Test {
             Self::Heaviness => "heaviness",
             Self::AndersonDarling => "anderson_darling",
             Self::Gap => "gap",
+            Self::Shoulder => "shoulder",
         }
     }
 }
@@ -144,6 +148,7 @@ impl fmt::Display for Check {
             }
             (Test::AndersonDarling, false) => "the extremes are not of the fitted distribution",
             (Test::Gap, false) => "the farthest values are a group of their own",
+            (Test::Shoulder, false) => "a slower path begins near the extremes, and overlaps with the others",
             (test, true) => test.name(),
         };
         match self.probability {

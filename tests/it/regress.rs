@@ -114,6 +114,28 @@ fn a_run_with_another_seed_is_no_change() {
     bench.ok(&["regress", "fleet.db", "b", "--against", "a"]);
 }
 
+/// T_Low comes as often as T_High and takes 5 ms of 5 ms: the core loses activations.
+#[test]
+fn a_run_of_an_overloaded_core_is_only_compared_by_what_runnables_execute() {
+    let bench = Bench::new();
+    for (name, filter, seed) in [("a", "500us", "1"), ("slow", "600us", "2")] {
+        let (file, folder) = (format!("{name}.toml"), format!("{name}.sim"));
+        bench.write(&file, model([filter, "25us"], "100us").replace("10ms", "5ms"));
+        bench.ok(&["simulate", &file, "-o", &folder, "--seed", seed]);
+        bench.ok(&["ingest", "fleet.db", &format!("{folder}/reference.btf"), "--name", name, "-q"]);
+    }
+    let run = bench.run(&["regress", "fleet.db", "a", "--against", "slow", "--format", "json"]);
+    let report = json(&run);
+    for (metric, entity) in
+        [("ResponseTime", "T_Low"), ("ResponseTime", "T_High"), ("NetExecutionTime", "T_High")]
+    {
+        let row = row(&report, metric, entity, "mean");
+        assert_eq!((&row["verdict"], &row["hindrance"]), (&"not enough data".into(), &"overloaded".into()));
+    }
+    let filter = row(&report, "RunnableNetExecutionTime", "R_Filter", "mean");
+    assert_eq!((run.code, &filter["verdict"]), (Some(3), &"changed".into()), "{filter}");
+}
+
 #[test]
 fn a_slower_runnable_is_found_and_named_as_the_first_cause() {
     let bench = fleet();

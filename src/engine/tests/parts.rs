@@ -93,3 +93,15 @@ fn files_that_overlap_give_the_same_parts() {
     }
     assert!(parts > 300, "{parts}");
 }
+
+/// The engine shares rows of a statement that computes something out to threads, and takes them as they come.
+#[test]
+fn rows_of_a_recording_come_in_their_order() {
+    let (_dir, session) = super::fixture::engine(&["r"]);
+    let shares_out = |what: &str| {
+        let plan = rows(&session, &format!("EXPLAIN SELECT {what} FROM response_part")).join("\n");
+        assert!(plan.contains("StreamingTableExec"), "{plan}");
+        plan.contains("RepartitionExec")
+    };
+    assert!(!shares_out("*") && shares_out("begin_at + 1"));
+}

@@ -4,6 +4,7 @@
 mod causes;
 mod gate_file;
 mod history;
+mod overload;
 mod picture;
 mod report;
 mod rows;
@@ -110,6 +111,14 @@ pub fn regress(before: &Session, after: &Session, options: &RegressOptions) -> R
         }
     }
     check_entities(before, &metrics, options, &sides.keys().map(|(_, names)| names))?;
+    for (side, session) in [before, after].into_iter().enumerate() {
+        let overloaded = overload::overloaded(session)?;
+        for ((_, names), sides) in &mut sides {
+            if let Some(side) = sides.get_mut(side).filter(|_| overloaded.contains(names)) {
+                side.set_overloaded();
+            }
+        }
+    }
     let mut comparisons: Vec<_> =
         sides.values().map(|[before, after]| compare(before, after, &options.gate)).collect();
     if comparisons.iter().all(|one| one.before.is_none() || one.after.is_none()) {

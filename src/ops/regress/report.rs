@@ -96,7 +96,7 @@ pub struct Row {
     pub fails: bool,
     /// What the test rests on: `recordings`, `blocks` (of instances within recordings) or `constants`.
     pub basis: Option<&'static str>,
-    /// Why there is no test.
+    /// Why there is no test: `few samples`, `few events`, `unsteady` or `overloaded`.
     pub hindrance: Option<&'static str>,
     /// By how much recordings of a side differ more than the instances within them suggest, as a factor of
     /// the variance.
@@ -192,6 +192,7 @@ pub(super) fn rows(
                 Hindrance::FewSamples => "few samples",
                 Hindrance::FewEvents => "few events",
                 Hindrance::Unsteady => "unsteady",
+                Hindrance::Overloaded => "overloaded",
             }),
             causes,
             ..row.clone()

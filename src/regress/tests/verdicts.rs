@@ -119,6 +119,38 @@ fn little_data_says_so() {
 }
 
 #[test]
+fn a_run_of_an_overloaded_core_says_nothing_of_another_run() {
+    let (mut dice, gate) = (Dice::of(6), Gate::default());
+    // Each run stays in one of two ways to work.
+    let mut runs = |ways: &[f64]| -> Side {
+        let mut way = |mean: &f64| {
+            summed(&dice.autoregressive(0.0, 2000).iter().map(|one| one * mean).collect::<Vec<f64>>())
+        };
+        ways.iter().map(&mut way).collect()
+    };
+    let (mut one, mut other) = (runs(&[1.0]), runs(&[1.1]));
+    assert_eq!(judged(&one, &other, &gate).verdict, Verdict::Changed);
+    // It is enough if one side was overloaded.
+    one.set_overloaded();
+    let few = judged(&one, &other, &gate);
+    other.set_overloaded();
+    assert_eq!(few, judged(&one, &other, &gate));
+    for statistic in [Statistic::Mean, Statistic::P99] {
+        let effect = effect(&few, statistic);
+        assert_eq!((effect.hindrance, effect.p_value), (Some(Hindrance::Overloaded), None));
+        assert_eq!((effect.verdict, few.verdict), (Verdict::NotEnoughData, Verdict::NotEnoughData));
+    }
+    // Three runs of each build show how runs differ.
+    for (means, verdict) in [([1.0, 1.1, 1.0], Verdict::NotEnoughData), ([2.0, 2.1, 2.0], Verdict::Changed)] {
+        let (mut before, mut after) = (runs(&[1.0, 1.1, 1.1]), runs(&means));
+        before.set_overloaded();
+        after.set_overloaded();
+        let one = judged(&before, &after, &gate);
+        assert_eq!((one.verdict, effect(&one, Statistic::Mean).hindrance), (verdict, None));
+    }
+}
+
+#[test]
 fn what_differs_from_run_to_run_is_seen_in_several_recordings() {
     let (mut dice, gate) = (Dice::of(5), Gate::default());
     // Each run is off by 1 % as a whole.

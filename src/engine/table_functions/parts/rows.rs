@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, ArrowPrimitiveType, Int64Array, PrimitiveArray, RecordBatch, StringArray, UInt32Array,
+    ArrayRef, ArrowPrimitiveType, BooleanBufferBuilder, Int64Array, PrimitiveArray, RecordBatch, StringArray,
+    UInt32Array,
 };
+use arrow::buffer::NullBuffer;
 use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use datafusion::common::Result;
@@ -17,8 +19,8 @@ use super::words::Words;
 use crate::engine::time_columns::time_column;
 use crate::explain::{Explained, Part, Reason, Source};
 
-/// A result has batches of about as many rows.
-const BATCH_ROWS: usize = 64 * 1024;
+/// A result has batches of about as many rows: each column is a walk over the parts, which stay in the cache.
+const BATCH_ROWS: usize = 16 * 1024;
 
 /// How a column is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +32,7 @@ enum Column {
     Part,
     Begin,
     End,
+    Length,
     Kind,
     State,
     Core,
@@ -50,7 +53,8 @@ enum Column {
 }
 
 /// The columns, as `queries/processes/response_part.sql` describes them: name, whether it is a number,
-/// whether it can be NULL.
+/// whether it can be NULL. All of them are made here: of a statement that computes one, the engine shares the
+/// rows out to its threads, and they come in any order.
 const COLUMNS: &[(&str, bool, bool, Column)] = &[
     ("recording", false, false, Column::Recording),
     ("process", false, false, Column::Process),
@@ -59,6 +63,7 @@ const COLUMNS: &[(&str, bool, bool, Column)] = &[
     ("part", true, false, Column::Part),
     ("begin_at", true, false, Column::Begin),
     ("end_at", true, false, Column::End),
+    ("length", true, false, Column::Length),
     ("kind", false, false, Column::Kind),
     ("state", false, true, Column::State),
     ("core", false, true, Column::Core),
@@ -165,6 +170,9 @@ impl PartRows {
             }
             Column::Begin => Ok(Arc::new(rows.all::<Int64Type>(|_, part| part.begin))),
             Column::End => Ok(Arc::new(rows.all::<Int64Type>(|_, part| part.end))),
+            Column::Length => {
+                Ok(Arc::new(rows.all::<Int64Type>(|_, part| part.end.saturating_sub(part.begin))))
+            }
             Column::Kind => names(rows.all(|_, part| words.kind(part.kind))),
             Column::State => names(rows.some(|_, part| words.state(part.state))),
             Column::Core => names(rows.some(|_, part| part.core)),
@@ -219,11 +227,16 @@ impl Rows<'_> {
         &self,
         of: impl Fn(&Explained<'_>, &Part) -> Option<T::Native>,
     ) -> PrimitiveArray<T> {
-        let mut values = PrimitiveArray::<T>::builder(self.count());
+        let mut values = Vec::with_capacity(self.count());
+        let mut valid = BooleanBufferBuilder::new(self.count());
         for one in self.explained {
-            one.parts.iter().for_each(|part| values.append_option(of(one, part)));
+            for part in one.parts {
+                let value = of(one, part);
+                valid.append(value.is_some());
+                values.push(value.unwrap_or_default());
+            }
         }
-        values.finish()
+        PrimitiveArray::new(values.into(), Some(NullBuffer::new(valid.finish())))
     }
 
     fn count(&self) -> usize {
