@@ -62,7 +62,7 @@ DISTRIBUTIONS = {
     "GPD, shape 0": of(stats.expon()),
     "GPD, shape 0.1": of(stats.genpareto(0.1)),
     "normal": of(stats.norm()),
-    "mixture, near": mixed(0.1, 3),
+    "mixture, near": (mixed(0.1, 3)[0], None),
     "mixture, far": (mixed(0.01, 60)[0], None),
     "autocorrelated, 0.3": follows(0.3),
     "autocorrelated, 0.8": follows(0.8),
