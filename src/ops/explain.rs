@@ -7,6 +7,7 @@ use crate::library::Unit;
 use arrow::array::RecordBatch;
 
 mod causes;
+mod extreme;
 mod find;
 mod instances;
 mod lost;

@@ -1,6 +1,7 @@
 //! Finds the instance that is asked for: the one with the greatest sample of a metric, or another one. Not
 //! the parts of its response (see `parts`).
 
+use super::extreme::{Extreme, extreme};
 use super::refused::{no_instance, no_instances, unknown};
 use super::{Asked, Chosen, RESPONSE, Sample, Which, rows};
 use crate::engine::{Param, Session};
@@ -66,28 +67,10 @@ struct Samples<'a> {
 }
 
 impl Samples<'_> {
-    /// The instance with the greatest or least response. Of all instances, only how long they were is read,
-    /// and which one it is where it ends. `None` if there is none, or another one is asked for.
+    /// The instance with the greatest or least response. `None` if none is complete, or another is asked for.
     fn extreme_response(&self, which: Which, recordings: &[String]) -> Result<Option<Chosen>> {
-        let order = match which {
-            Which::Greatest => "value DESC",
-            Which::Least => "value",
-            Which::Percentile(_) | Which::Number(_) => return Ok(None),
-        };
-        let first = |column: &str| format!("first_value({column} ORDER BY {order}, recording, at)");
-        let [recording, value, at] = ["recording", "value", "at"].map(first);
-        let found = self.ask(&format!(
-            "SELECT {recording}, {value}, {at}, count(*) FROM (SELECT recording, entity, \
-             terminate_at - activate_at AS value, activate_at AS at FROM process_metric_base WHERE complete) \
-             WHERE entity = $entity AND value IS NOT NULL{}",
-            among(recordings)
-        ))?;
-        let Some(batch) = found.first() else { return Ok(None) };
-        let (recording, value, at, count) = columns::<(Texts, Integers, Integers, Integers)>(batch)?;
-        let Some(((recording, length), begin)) = recording.get(0).zip(value.get(0)).zip(at.get(0)) else {
-            return Ok(None);
-        };
-        let (recording, end) = (recording.to_owned(), begin.saturating_add(length));
+        let found = extreme(self.session, self.entity, which, recordings)?;
+        let Some(Extreme { recording, span: (begin, end), count }) = found else { return Ok(None) };
         let params = [
             ("recording", Param::Text(recording.clone())),
             ("entity", Param::Text(self.entity.to_owned())),
@@ -104,10 +87,10 @@ impl Samples<'_> {
             instance,
             sample: Some(Sample {
                 metric: self.metric.name.clone(),
-                value: length as f64,
+                value: end.saturating_sub(begin) as f64,
                 unit: self.metric.unit,
-                count: count.value(0),
-                rank: if which == Which::Least { 1 } else { count.value(0) },
+                count,
+                rank: if which == Which::Least { 1 } else { count },
             }),
             response: Some((begin, end)),
         }))
