@@ -99,7 +99,7 @@ fn field((name, is_number, null, column): &(&str, bool, bool, Column)) -> Field 
         false => DataType::Utf8View,
     };
     let field = Field::new(*name, ty, *null);
-    if matches!(column, Column::Begin | Column::End) { time_column(&field) } else { field }
+    if matches!(column, Column::Begin | Column::End | Column::Length) { time_column(&field) } else { field }
 }
 
 /// Makes rows of the responses of a recording.
