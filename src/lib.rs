@@ -33,9 +33,10 @@
 //! | `btf` | the specification of BTF as data, the fields of a line, the event that mappers write | diagnostics, error, names, words | how events are made |
 //! | `options` | options that formats and exports declare for the command line | error, time | the command line |
 //! | `words` | a macro for enumerations of words | – | the words |
+//! | `sql_text` | texts in SQL statements that are made here | – | what a statement asks |
 //! | `chance` | random bits and probabilities that are the same on every machine | – | what they are for |
 //! | `varint` | variable-length integers, as Parquet and Protocol Buffers write them | – | everything else |
-//! | `qnx` | the vocabulary of QNX kernel traces | encoding, error, schema, words | records, files |
+//! | `qnx` | the vocabulary of QNX kernel traces | encoding, error, schema, sql_text, words | records, files |
 //! | `input` | the bytes of files and pipes, plain or compressed | encoding, error | trace formats |
 //! | `pipeline` | stages on a small worker pool; each stage keeps its order | error | what is computed |
 //! | `formats` | trace formats: one folder each, behind one trait; the list of formats | btf, derive, diagnostics, encoding, error, input, names, options, qnx, schema, time, words | files, Parquet, mapping, each other |
@@ -54,17 +55,17 @@
 //! | `reconstruct` | system events of any recording → a timing model, with what each value rests on | btf, diagnostics, error, simulate, time, words | databases, files |
 //! | `tail` | samples of a metric → how rare greater ones are, by extreme value statistics | chance | where samples come from |
 //! | `temporal` | events and states in order → verdicts on templates in time, with the intervals and events of violations | – | tables, SQL, names |
-//! | `ops` | what btfdb can do, one file per verb | bound, btf, chain, check, clocks, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, names, options, picture, pipeline, plot, reconstruct, regress, render, require, schema, selection, store, tail, time, words | the terminal, the environment |
+//! | `ops` | what btfdb can do, one file per verb | bound, btf, chain, check, clocks, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, names, options, picture, pipeline, plot, reconstruct, regress, render, require, schema, selection, sql_text, store, tail, time, words | the terminal, the environment |
 //! | `picture` | a picture as data: rows over time, what happens in them, merged where one pixel has several | btf, time, words | tables, how a row is drawn |
 //! | `render` | results → text; pictures → SVG, PNG, pages | error, names, picture, time, varint, words | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema, words | running SQL |
-//! | `chain` | event chains: which event follows from which, how long that takes, and which chains there are | – | where events come from |
-//! | `engine` | SQL over a database: sessions; tables, functions, operators and optimizer rules for DataFusion | btf, chain, error, explain, library, names, pipeline, schema, store, time | metrics, the terminal |
+//! | `chain` | event chains: which event follows from which, how long that takes, and which chains there are | sql_text | where events come from |
+//! | `engine` | SQL over a database: sessions; tables, functions, operators and optimizer rules for DataFusion | btf, chain, error, explain, library, names, pipeline, schema, sql_text, store, time | metrics, the terminal |
 //! | `metrics` | rows of metrics → statistics, histograms, comparisons | engine, error, library, pipeline, render, schema, selection, time | DataFusion, the terminal |
 //! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | btf, chain, engine, error, schema | what is done with it |
 //! | `export` | tables and results → files, also in formats of other tools | btf, chain, engine, error, formats, metrics, names, options, qnx, render, schema, selection, store, time, varint, words | arguments |
 //! | `plot` | a window of a recording → its picture | btf, engine, error, library, metrics, names, picture, schema, selection, store, time, words | how it is drawn |
-//! | `require` | timing requirements: bounds and measured values; templates over events and states | btf, chain, engine, error, library, metrics, render, schema, selection, temporal, time, words | the terminal |
+//! | `require` | timing requirements: bounds and measured values; templates over events and states | btf, chain, engine, error, library, metrics, render, schema, selection, sql_text, temporal, time, words | the terminal |
 //! | `cluster` | commands on many recordings, done by a cluster: tasks for executors, and their results as those of one process | btf, chain, check, description, diagnostics, encoding, engine, error, formats, library, metrics, ops, options, require, schema, store, time | the terminal, DataFusion |
 //! | `cli` | arguments, the shell, progress, signals, exit codes | all | Parquet, Arrow builders |
 //!
@@ -141,6 +142,7 @@ mod qnx;
 mod require;
 mod schema;
 mod simulate;
+mod sql_text;
 mod store;
 mod time;
 mod varint;

@@ -19,6 +19,7 @@ pub(crate) use found::{Found, FoundChain, FoundLink};
 pub(crate) use links::{Link, Links};
 pub(crate) use seen::Limits;
 
+use crate::sql_text::literal;
 use serde::{Deserialize, Serialize};
 
 /// A chain of system events: `[[chain]]` in a TOML file.
@@ -50,19 +51,15 @@ pub struct ChainStep {
 impl ChainStep {
     /// An SQL condition for the rows of `btf_event` that are the step.
     pub(crate) fn condition(&self) -> String {
-        let source = self.source.as_deref().map(|source| format!(" AND source = {}", quoted(source)));
-        let action = quoted(&self.action);
+        let source = self.source.as_deref().map(|source| format!(" AND source = {}", literal(source)));
+        let action = literal(&self.action);
         format!("({} AND is_action(action, {action}){})", self.of_entity(), source.unwrap_or_default())
     }
 
     /// An SQL condition for the rows of `btf_event` that happen to its entity.
     pub(crate) fn of_entity(&self) -> String {
-        format!("target = {}", quoted(&self.entity))
+        format!("target = {}", literal(&self.entity))
     }
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// Which event of the previous step is the cause of a step, where the trace does not name it: the latest one,

@@ -12,6 +12,7 @@ use crate::btf::spec::is_environment;
 use crate::chain::{Discovery, FoundChain, FoundLink};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::result::{self, Integers, Texts};
+use crate::sql_text::literal;
 
 /// A gap, among the events, with its end as an instance.
 const GAP: &str = "gap";
@@ -21,15 +22,15 @@ const NO_NUMBER: i64 = -1;
 /// Selects the reads and writes of signals, triggers, activations, terminations and gaps of a recording, in
 /// order. Events at the moment a gap begins are before it.
 pub(super) fn events_of(recording: &str) -> String {
-    let recording = recording.replace('\'', "''");
+    let recording = literal(recording);
     format!(
         "SELECT time, seq, target_type, target, target_instance, action, source, source_instance \
-         FROM btf_event WHERE recording = '{recording}' AND (\
+         FROM btf_event WHERE recording = {recording} AND (\
          (is_type(target_type, 'SIG') AND is_action(action, 'read', 'write')) \
          OR (is_type(target_type, 'STI') AND is_action(action, 'trigger')) \
          OR (is_type(target_type, 'T', 'I') AND is_action(action, 'activate', 'terminate'))) \
          UNION ALL SELECT begin_at, 9223372036854775807, '{GAP}', NULL, end_at, NULL, NULL, NULL \
-         FROM gap WHERE recording = '{recording}' ORDER BY time, seq"
+         FROM gap WHERE recording = {recording} ORDER BY time, seq"
     )
 }
 

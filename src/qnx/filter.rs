@@ -8,6 +8,7 @@ use super::{Class, UNKNOWN, Version, event_names, event_number, name_of_event};
 use crate::error::{Error, Result, did_you_mean};
 use crate::schema::columns::kernel_event as column;
 use crate::schema::tables;
+use crate::sql_text::literals;
 use std::collections::BTreeSet;
 
 /// The relation between an event and the processes and threads of a filter.
@@ -115,12 +116,10 @@ impl KernelFilter {
                 (!values.is_empty()).then(|| format!("coalesce({column} IN ({}), FALSE)", numbers(values)))
             };
             let named = (!self.processes.is_empty()).then(|| {
-                let text = |name: &String| format!("'{}'", name.replace('\'', "''"));
-                let names: Vec<String> = self.processes.iter().map(text).collect();
                 format!(
                     "coalesce({pid} IN (SELECT pid FROM kernel_process \
                      WHERE regexp_replace(name, '^.*/', '') IN ({})), FALSE)",
-                    names.join(", ")
+                    literals(&self.processes)
                 )
             });
             let all = [one(pid, &self.pids), one(tid, &self.tids), named];

@@ -7,10 +7,10 @@
 
 use std::collections::HashMap;
 
-use super::places::listed;
 use super::rows::Rows;
 use crate::engine::{Param, Session};
 use crate::error::Result;
+use crate::sql_text::{literal, literals};
 
 /// Those of an entity.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,8 +39,8 @@ pub(super) fn beyond(
     let mut found = HashMap::new();
     let chosen = format!(
         "entity IN ({}){}",
-        listed(entities),
-        recording.map_or_else(String::new, |name| format!(" AND recording = {}", listed(&[name])))
+        literals(entities),
+        recording.map_or_else(String::new, |name| format!(" AND recording = {}", literal(name)))
     );
     let Some(cut) = cut_off(metric, &chosen).filter(|_| !entities.is_empty()) else { return Ok(found) };
     let sql = format!(

@@ -9,12 +9,7 @@ use crate::engine::Session;
 use crate::error::Result;
 use crate::schema::result::{Texts, columns};
 use crate::schema::tables;
-
-/// A list of texts in SQL.
-pub(super) fn listed(names: &[&str]) -> String {
-    let quoted = names.iter().map(|name| format!("'{}'", name.replace('\'', "''")));
-    quoted.collect::<Vec<_>>().join(", ")
-}
+use crate::sql_text::literals;
 
 /// Of each recording that has a gap: where its cores and entities are does not matter otherwise.
 ///
@@ -25,7 +20,7 @@ pub(super) fn cores(session: &Session, entities: &[&str]) -> Result<HashMap<Stri
     if session.database().rows(tables::GAP) == 0 {
         return Ok(cores);
     }
-    let names = listed(entities);
+    let names = literals(entities);
     let mut sql =
         "SELECT DISTINCT recording, core, NULL AS entity FROM gap WHERE core IS NOT NULL".to_owned();
     for (table, entity) in [("process_state", "process"), ("runnable_state", "runnable")] {

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::file::Synchronisation;
-use super::places::{cores, listed};
+use super::places::cores;
 use super::rows::Rows;
 use super::synchronisation::{Apart, Together};
 use super::watch::Cores;
@@ -15,6 +15,7 @@ use crate::chain::ChainStep;
 use crate::engine::Session;
 use crate::error::Result;
 use crate::schema::result::{Integers, Texts, columns};
+use crate::sql_text::literals;
 use crate::time::TimeScale;
 
 /// Of so many recordings, the statement does not say which they are.
@@ -36,7 +37,7 @@ pub(super) fn of_synchronisation(
     let mut judges = judges(session, &asked.iter().copied().collect(), events, tolerance)?;
     let when = events.iter().enumerate().map(|(i, event)| format!("WHEN {} THEN {i}", event.condition()));
     let chosen = match asked.len() {
-        0..MANY => format!(" WHERE recording IN ({})", listed(&asked)),
+        0..MANY => format!(" WHERE recording IN ({})", literals(&asked)),
         _ => String::new(),
     };
     let sql = format!(

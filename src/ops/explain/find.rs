@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::library::Metric;
 use crate::metrics::{MetricFilter, why_absent};
 use crate::schema::result::{Fractions, Integers, Texts, columns};
+use crate::sql_text::literals;
 use arrow::array::RecordBatch;
 
 /// The instance that was asked for, of these recordings, or of all of the session if there are none. Of equal
@@ -189,7 +190,5 @@ fn among(recordings: &[String]) -> String {
     if recordings.is_empty() {
         return String::new();
     }
-    let quoted: Vec<String> =
-        recordings.iter().map(|name| format!("'{}'", name.replace('\'', "''"))).collect();
-    format!(" AND recording IN ({})", quoted.join(", "))
+    format!(" AND recording IN ({})", literals(recordings))
 }

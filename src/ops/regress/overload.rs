@@ -5,6 +5,7 @@ use super::samples::Names;
 use crate::engine::Session;
 use crate::error::Result;
 use crate::schema::result::{Integers, Texts, columns};
+use crate::sql_text::literals;
 use std::collections::BTreeSet;
 
 /// The share of its activations that a task or ISR loses on an overloaded core.
@@ -58,9 +59,8 @@ fn runnables(session: &Session, processes: &BTreeSet<&str>) -> Result<BTreeSet<N
     if processes.is_empty() {
         return Ok(BTreeSet::new());
     }
-    let quoted: Vec<_> = processes.iter().map(|name| format!("'{}'", name.replace('\'', "''"))).collect();
-    let sql =
-        format!("SELECT DISTINCT runnable FROM runnable_instance WHERE process IN ({})", quoted.join(", "));
+    let processes = literals(processes);
+    let sql = format!("SELECT DISTINCT runnable FROM runnable_instance WHERE process IN ({processes})");
     let names = session.names(&sql, &[])?.into_iter();
     Ok(names.map(|entity| Names { entity, kind: "R".to_owned() }).collect())
 }

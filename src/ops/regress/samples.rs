@@ -9,6 +9,7 @@ use crate::regress::Summary;
 use crate::schema::result::{Integers, Texts, column, columns};
 use crate::schema::tables::{PROCESS_INSTANCE, RUNNABLE_INSTANCE};
 use crate::selection::pattern;
+use crate::sql_text::literals;
 use arrow::array::RecordBatch;
 
 /// So many samples are put in order here, 16 bytes each: three times as fast as the engine, which compares
@@ -146,8 +147,6 @@ impl Samples<'_> {
     }
 
     fn ask(&self, columns: &str, order: &str) -> Result<ResultStream> {
-        let quoted: Vec<_> =
-            self.recordings.iter().map(|name| format!("'{}'", name.replace('\'', "''"))).collect();
         let (condition, params) = match self.entities {
             None => ("", Vec::new()),
             Some(list) => {
@@ -159,7 +158,7 @@ impl Samples<'_> {
             "SELECT {columns} FROM (\n{}\n) AS sample WHERE recording IN ({}) AND value IS NOT NULL{condition} \
              {order}",
             self.metric.sql,
-            quoted.join(", ")
+            literals(&self.recordings)
         );
         self.session.sql(&sql, &params)
     }

@@ -7,10 +7,11 @@ use std::fmt::Write as _;
 
 use crate::engine::Session;
 use crate::error::Result;
-use crate::require::places::{cores, listed};
+use crate::require::places::cores;
 use crate::require::rows::Rows;
 use crate::require::watch::{Cores, Fed, Row, Watch};
 use crate::schema::result::{Integers, Texts, columns};
+use crate::sql_text::literals;
 use crate::temporal::Symbol;
 
 /// What a row is.
@@ -132,9 +133,9 @@ fn statement(watch: &Watch) -> String {
         "SELECT recording, time, seq, {EVENT} AS kind, target_type AS type, target AS entity, \
          target_instance AS instance, action AS word, source, note, 0 AS until \
          FROM btf_event WHERE target IN ({})",
-        listed(&watch.names(false))
+        literals(watch.names(false))
     );
-    let names = listed(&watch.names(true));
+    let names = literals(watch.names(true));
     let states = [("process_state", "process", "type"), ("runnable_state", "runnable", "'R'")];
     for (table, entity, ty) in states.into_iter().filter(|_| !names.is_empty()) {
         for (time, kind) in [("begin_at", ENTERS), ("end_at", LEAVES)] {

@@ -25,6 +25,7 @@ use futures::{StreamExt, stream};
 use crate::chain::Chain;
 use crate::engine::chains::Chains;
 use crate::schema::tables;
+use crate::sql_text::{literal, literals};
 use crate::store::Database;
 use rows::{Rows, schema};
 
@@ -163,10 +164,6 @@ impl TableProvider for ChainsTable {
 /// gaps, the cores of who acts in the steps: where that is does not matter otherwise.
 fn events_of(chains: &[Chain], recording: &str, has_gaps: bool) -> String {
     let steps = || chains.iter().flat_map(|chain| &chain.steps);
-    let list = |names: BTreeSet<&str>| {
-        let names: Vec<String> = names.iter().map(|name| format!("'{}'", name.replace('\'', "''"))).collect();
-        names.join(", ")
-    };
     // One condition for each action, however many chains there are; what is no step in spite of it is not
     // followed.
     let mut entities: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -174,35 +171,36 @@ fn events_of(chains: &[Chain], recording: &str, has_gaps: bool) -> String {
         entities.entry(&step.action).or_default().insert(&step.entity);
     }
     let of_action = |(action, entities): (&str, BTreeSet<&str>)| {
-        let (action, entities) = (list(BTreeSet::from([action])), list(entities));
+        let (action, entities) = (literal(action), literals(entities));
         format!("(is_action(action, {action}) AND target IN ({entities}))")
     };
     let mut conditions: Vec<String> = entities.into_iter().map(of_action).collect();
-    let names = list(steps().flat_map(|s| s.source.as_deref().into_iter().chain([&*s.entity])).collect());
+    let names = steps().flat_map(|s| s.source.as_deref().into_iter().chain([&*s.entity]));
+    let names = literals(names.collect::<BTreeSet<_>>());
     if !names.is_empty() {
         // What BTF names as causes between the steps.
         let activation = "is_action(action, 'activate', 'mtalimitexceeded')";
         conditions.push(format!("({activation} AND target IN ({names}))"));
         conditions.push(format!("(is_action(action, 'trigger') AND source IN ({names}))"));
     }
-    let (steps, recording) = (conditions.join(" OR "), recording.replace('\'', "''"));
+    let (steps, recording) = (conditions.join(" OR "), literal(recording));
     let mut sql = format!(
         "SELECT time, seq, target_type, target, target_instance, action, source, source_instance \
-         FROM btf_event WHERE recording = '{recording}' AND ({steps})"
+         FROM btf_event WHERE recording = {recording} AND ({steps})"
     );
     if has_gaps {
         // Events at the moment a gap begins are before it.
         let _ = write!(
             sql,
             " UNION ALL SELECT begin_at, {}, '{GAP}', core, end_at, NULL, NULL, NULL FROM gap \
-             WHERE recording = '{recording}'",
+             WHERE recording = {recording}",
             i64::MAX
         );
         for (table, entity) in [("process_state", "process"), ("runnable_state", "runnable")] {
             let _ = write!(
                 sql,
                 " UNION ALL SELECT DISTINCT {}, 0, '{HOME}', {entity}, NULL, NULL, core, NULL FROM {table} \
-                 WHERE recording = '{recording}' AND core IS NOT NULL AND {entity} IN ({names})",
+                 WHERE recording = {recording} AND core IS NOT NULL AND {entity} IN ({names})",
                 i64::MIN
             );
         }
