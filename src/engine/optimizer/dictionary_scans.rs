@@ -157,6 +157,10 @@ fn scan(plan: &Arc<dyn ExecutionPlan>, demanded: &[Demand]) -> Result<Option<Arc
     let source = plan.downcast_ref::<DataSourceExec>().map(DataSourceExec::data_source);
     let Some(config) = source.and_then(|s| s.downcast_ref::<FileScanConfig>()) else { return Ok(None) };
     let Some(source) = config.file_source().downcast_ref::<ParquetSource>() else { return Ok(None) };
+    // There, the conditions choose rows, too, and not only parts of files: none may be left out.
+    if source.table_parquet_options().global.pushdown_filters {
+        return Ok(None);
+    }
     let Some(projection) = source.projection() else { return Ok(None) };
     let (files, layout) = (source.table_schema().file_schema(), source.table_schema().table_schema());
     let mut below = vec![Demand::None; layout.fields().len()];

@@ -4,7 +4,10 @@ use super::fixture::{accesses, begin, empty, open, open_with, put};
 use super::rows;
 use crate::engine::{Session, SessionOptions};
 use crate::schema::tables;
+use arrow::array::RecordBatch;
+use datafusion::physical_plan::collect;
 use tempfile::TempDir;
+use tokio::runtime::Builder;
 
 /// Two recordings, two cores, two consecutive files each, 30 000 rows a file: two pages of a file.
 fn big() -> (TempDir, Session) {
@@ -97,6 +100,27 @@ fn row_groups_without_a_name_are_not_read() {
     let plan = explain(&session, &count("variable IN ('nobody', 'none', 'SIG') AND value > 3"));
     assert!(plan.contains("output_rows=0,"), "{plan}");
     assert!(plan.contains("bytes_scanned=0"), "{plan}");
+}
+
+/// As for the instance that `explain` looks for: the scan itself leaves out rows.
+#[test]
+fn conditions_that_a_scan_applies_to_rows_are_all_kept() {
+    let (_dir, session) = big();
+    let mut state = session.context().state();
+    state.config_mut().options_mut().execution.parquet.pushdown_filters = true;
+    let count = |sql: &str| {
+        let plan = async {
+            let plan = state.create_logical_plan(sql).await?;
+            collect(state.create_physical_plan(&plan).await?, state.task_ctx()).await
+        };
+        let batches = Builder::new_multi_thread().build().unwrap().block_on(plan).unwrap();
+        batches.iter().map(RecordBatch::num_rows).sum::<usize>()
+    };
+    // The name is in a condition, and only its identity is in the result.
+    let sql = "SELECT time, variable = 'SIG_1' FROM data_event WHERE recording = 'b' AND core = 'Core_0' \
+               AND variable = 'SIG_1' AND value = 1 AND time < 200";
+    assert_eq!(count(sql), 2);
+    assert_eq!(rows(&session, sql).len(), 2);
 }
 
 #[test]
