@@ -264,6 +264,34 @@ fn the_instance_can_be_any() {
 }
 
 #[test]
+fn of_equal_responses_the_first_is_explained() {
+    let bench = Bench::new();
+    let mut text =
+        "#version 2.2.1\n#creator test\n#creationDate 2026-01-01T00:00:00Z\n#timeScale ns\n".to_owned();
+    // The fastest, twice the slowest, and the fastest again.
+    for (instance, length) in [50, 90, 90, 50].into_iter().enumerate() {
+        let begin = 100 + 200 * instance;
+        let end = begin + length;
+        writeln!(text, "{begin},A,0,T,T_A,{instance},activate").unwrap();
+        writeln!(text, "{begin},Core_0,0,T,T_A,{instance},start").unwrap();
+        writeln!(text, "{end},Core_0,0,T,T_A,{instance},terminate").unwrap();
+    }
+    bench.write("equal.btf", text);
+    for name in ["b", "a"] {
+        bench.ok(&["ingest", "equal.db", "equal.btf", "--name", name, "-q"]);
+    }
+    for (which, instance) in [("max", 1), ("min", 0)] {
+        let which = format!("ResponseTime:T_A:{which}");
+        let csv = bench.ok(&["explain", "equal.db", &which, "--format", "csv"]).stdout;
+        let first = csv.lines().nth(1).unwrap();
+        assert!(first.starts_with(&format!("a,T_A,T,{instance},0,")), "{csv}");
+        let csv = bench.ok(&["explain", "equal.db", &which, "--recording", "b", "--format", "csv"]).stdout;
+        let first = csv.lines().nth(1).unwrap();
+        assert!(first.starts_with(&format!("b,T_A,T,{instance},0,")), "{csv}");
+    }
+}
+
+#[test]
 fn what_cannot_be_explained_is_refused() {
     let bench = Bench::engine();
     let mut all = String::new();

@@ -3,6 +3,7 @@
 
 use crate::support::{Bench, Run};
 use serde_json::Value;
+use std::fmt::Write as _;
 
 /// One core, two tasks: T_High holds T_Low up. `filter` and `constant` are times of runnables of T_High.
 fn model(filter: [&str; 2], constant: &str) -> String {
@@ -134,6 +135,51 @@ fn a_run_of_an_overloaded_core_is_only_compared_by_what_runnables_execute() {
     }
     let filter = row(&report, "RunnableNetExecutionTime", "R_Filter", "mean");
     assert_eq!((run.code, &filter["verdict"]), (Some(3), &"changed".into()), "{filter}");
+}
+
+/// Of the tasks of an overloaded core, T_A polls in R_A, and T_B computes in R_B.
+#[test]
+fn of_runnables_on_an_overloaded_core_those_that_poll_are_not_compared() {
+    let bench = Bench::new();
+    let mut text =
+        "#version 2.2.1\n#creator test\n#creationDate 2026-01-01T00:00:00Z\n#timeScale us\n".to_owned();
+    for instance in 0..200 {
+        let begin = 1000 * instance;
+        for (at, event) in [
+            (0, format!("A,0,T,T_A,{instance},activate")),
+            (0, format!("Core_0,0,T,T_A,{instance},start")),
+            (10, format!("T_A,{instance},R,R_A,{instance},start")),
+            (20, format!("T_A,{instance},SEM,S,0,requestsemaphore")),
+            (20, format!("T_A,{instance},SEM,S,0,waiting")),
+            (20, format!("Core_0,0,T,T_A,{instance},poll")),
+            (40, format!("T_A,{instance},SEM,S,0,assigned")),
+            (40, format!("Core_0,0,T,T_A,{instance},run")),
+            (60 + instance % 5, format!("T_A,{instance},SEM,S,0,released")),
+            (70 + instance % 5, format!("T_A,{instance},R,R_A,{instance},terminate")),
+            (80, format!("A,0,T,T_A,{instance},mtalimitexceeded")),
+            (95 + instance % 5, format!("Core_0,0,T,T_A,{instance},terminate")),
+            (100, format!("A,0,T,T_B,{instance},activate")),
+            (100, format!("Core_0,0,T,T_B,{instance},start")),
+            (110, format!("T_B,{instance},R,R_B,{instance},start")),
+            (150 + instance % 7, format!("T_B,{instance},R,R_B,{instance},terminate")),
+            (200 + instance % 7, format!("Core_0,0,T,T_B,{instance},terminate")),
+        ] {
+            writeln!(text, "{},{event}", begin + at).unwrap();
+        }
+    }
+    bench.write("polls.btf", text);
+    for name in ["a", "b"] {
+        bench.ok(&["ingest", "polls.db", "polls.btf", "--name", name, "-q"]);
+    }
+    let run = bench.ok(&["regress", "polls.db", "a", "--against", "b", "--format", "json"]);
+    let report = json(&run);
+    let hindrance =
+        |metric, entity| row(&report, metric, entity, "mean")["hindrance"].as_str().map(str::to_owned);
+    let overloaded = Some("overloaded".to_owned());
+    assert_eq!(hindrance("NetExecutionTime", "T_A"), overloaded);
+    assert_eq!(hindrance("NetExecutionTime", "T_B"), overloaded);
+    assert_eq!(hindrance("RunnableNetExecutionTime", "R_A"), overloaded);
+    assert_ne!(hindrance("RunnableNetExecutionTime", "R_B"), overloaded);
 }
 
 #[test]
