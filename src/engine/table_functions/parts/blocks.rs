@@ -39,7 +39,9 @@ view! {
 /// The column of the owners of events of the operating system.
 const NOTE: &str = "note";
 
-/// At one instant, events come first, then spans, then calls, then ended instances.
+/// At one instant, events come first, then spans, then calls, then ended instances. As wide as the times next
+/// to it: keys without holes are moved in whole words.
+#[repr(u64)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     Event,
@@ -257,11 +259,11 @@ impl Blocks {
         let seq = self.with_seq.then(|| find_column::<NumberView<'_, i64>>(batch, self.table.name, SEQ));
         let seq = seq.transpose()?;
         let action = |row| rows.action.key(row).and_then(|key| *known.actions.get(key)?);
-        // Most events say nothing of this kind.
-        let saying: Vec<(usize, Action)> =
-            (0..rows.len()).filter_map(|row| Some((row, action(row)?))).collect();
+        let saying = saying(&known.actions, rows.action.keys());
         let mut made = Vec::with_capacity(saying.len());
-        for (row, action) in saying {
+        for row in saying {
+            // Also without one: a missing name has a key, too.
+            let Some(action) = action(row) else { continue };
             let kind = rows.target_type.key(row).and_then(|key| *known.types.get(key)?);
             let Some(what) = Event::what(Some(action), kind) else { continue };
             let owner = note.filter(|_| what == What::Said(Said::SetEvent));
@@ -345,6 +347,21 @@ impl Iterator for Blocks {
     fn next(&mut self) -> Option<Self::Item> {
         self.next_block().transpose()
     }
+}
+
+/// The rows whose action may say something: most do not. The processor has nothing to guess.
+fn saying(actions: &Memo<Option<Action>>, keys: &[u32]) -> Vec<usize> {
+    let says: Vec<bool> = actions.values().iter().map(Option::is_some).collect();
+    let mut rows = vec![0; keys.len()];
+    let mut count = 0;
+    for (row, key) in keys.iter().enumerate() {
+        if let Some(place) = rows.get_mut(count) {
+            *place = row;
+        }
+        count += usize::from(says.get(*key as usize).copied().unwrap_or_default());
+    }
+    rows.truncate(count);
+    rows
 }
 
 /// The number of a name; each is looked for once.

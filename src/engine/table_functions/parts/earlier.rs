@@ -8,12 +8,13 @@ use datafusion::common::Result;
 use datafusion::execution::SessionState;
 use futures::TryStreamExt;
 
+use super::failed;
 use super::feed::Made;
 use super::trigger::Stimulus;
 use super::window::run;
-use super::{failed, quoted};
 use crate::explain::{Kind, Reason, Source, State};
 use crate::schema::result::{self, Integers, Texts};
+use crate::sql_text::{literal, literals};
 
 /// Before all times; the least that can be written in a statement.
 const FIRST: i64 = -i64::MAX;
@@ -69,7 +70,7 @@ impl Unclear {
         if self.holders.is_empty() && self.askers.is_empty() && self.objects.is_empty() {
             return Ok(None);
         }
-        let recording = quoted(recording);
+        let recording = literal(recording);
         let there = There::of(state, &recording, since).await?;
         let first = if self.objects.is_empty() {
             let instances = self.holders.iter().chain(&self.askers);
@@ -126,8 +127,8 @@ impl Unclear {
             let statement = format!(
                 "SELECT max(end_at) FROM process_state WHERE recording = {} AND core = {} AND end_at <= {from} \
                  AND state IN ('running', 'polling')",
-                quoted(recording),
-                quoted(core)
+                literal(recording),
+                literal(core)
             );
             let mut batches = run(state, &statement).await?;
             while let Some(batch) = batches.try_next().await? {
@@ -141,10 +142,9 @@ impl Unclear {
     /// Which events matter.
     fn condition(&self) -> String {
         let listed = |texts: &mut dyn Iterator<Item = &String>| {
-            let texts: BTreeSet<String> = texts.map(|text| quoted(text)).collect();
-            let texts: Vec<String> = texts.into_iter().collect();
+            let texts: BTreeSet<&String> = texts.collect();
             // A list is not empty in SQL; no name is NULL.
-            if texts.is_empty() { "NULL".to_owned() } else { texts.join(", ") }
+            if texts.is_empty() { "NULL".to_owned() } else { literals(texts) }
         };
         let [holders, askers] = [&self.holders, &self.askers]
             .map(|instances| listed(&mut instances.iter().map(|(process, _)| process)));
@@ -163,7 +163,7 @@ pub(super) async fn is_triggered(
     Stimulus { name, nth }: &Stimulus,
     (from, to): (i64, i64),
 ) -> Result<bool> {
-    let [recording, name] = [recording, name.as_str()].map(quoted);
+    let [recording, name] = [recording, name.as_str()].map(literal);
     let statement = format!(
         "SELECT source FROM btf_event WHERE recording = {recording} AND time >= {from} AND time < {to} \
          AND is_action(action, 'trigger') AND target = {name} AND target_instance = {nth} AND source <> {name} LIMIT 1"

@@ -6,9 +6,8 @@ use arrow::array::RecordBatch;
 use super::blocks::Block;
 use super::feed::{Feed, Made};
 use super::handlers::{Handlers, Shared};
-use super::instances::{Complete, instances};
+use super::instances::Complete;
 use super::names::Names;
-use super::quoted;
 use super::rows::PartRows;
 use super::stored::Stored;
 use crate::engine::failure::failed as from_engine;
@@ -16,6 +15,7 @@ use crate::error::Result;
 use crate::explain::Actor;
 use crate::pipeline::Pipeline;
 use crate::schema::result::{self, Integers, Texts};
+use crate::sql_text::literal;
 use crate::store::Database;
 
 /// So many rows are read before what they explain becomes rows.
@@ -26,7 +26,7 @@ pub(super) fn calls_of(recording: &str) -> String {
     format!(
         "SELECT enter_at, instance, process FROM os_call WHERE recording = {} AND name = 'Schedule' \
          AND enter_at IS NOT NULL AND process IS NOT NULL ORDER BY enter_at",
-        quoted(recording)
+        literal(recording)
     )
 }
 
@@ -52,10 +52,9 @@ pub(super) fn make(
     let rows = PartRows::new(columns, &names).map_err(from_engine)?;
     let process = process.map(|process| names.intern(process));
     let shared = Shared::of_recording(database, recording)?;
-    let instances = instances(database, recording, &names, &shared)?;
+    let (complete, activations) = Complete::of((database, recording), threads, (&names, &shared), process)?;
     let calls = calls.map(|batch| calls_in(&batch?, &names));
     Pipeline::run(threads, |pipeline| {
-        let (complete, activations) = Complete::of(pipeline.prefetch(instances), process)?;
         let wanted = move |actor| complete.has(actor);
         let mut feed = Feed::of((database, recording), names.clone(), wanted)?;
         feed.handlers(Handlers::of(&shared, &names, activations));

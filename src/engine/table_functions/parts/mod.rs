@@ -124,11 +124,6 @@ fn failed(error: Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
-/// A text in a statement.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}
-
 #[async_trait]
 impl TableProvider for PartsTable {
     fn schema(&self) -> SchemaRef {

@@ -11,15 +11,16 @@ use datafusion::execution::SessionState;
 use futures::TryStreamExt;
 
 use super::earlier::{Unclear, is_triggered};
+use super::failed;
 use super::feed::{Ended, Feed, second};
 use super::handlers::{Handlers, Shared};
 use super::names::Names;
 use super::rows::PartRows;
 use super::trigger::Trigger;
 use super::window::{Window, rows_of, run, take_in};
-use super::{failed, quoted};
 use crate::explain::Actor;
 use crate::schema::result::{self, Integers, Texts};
+use crate::sql_text::literal;
 use crate::store::Database;
 
 /// What happened a hundredth of a second before is read at once.
@@ -138,7 +139,7 @@ async fn handlers_of(
     let statement = format!(
         "SELECT activate_at, instance, process FROM process_instance WHERE recording = {} AND type = 'I' \
          AND activate_at BETWEEN {after} AND {to} AND (terminate_at >= {from} OR terminate_at IS NULL)",
-        quoted(recording)
+        literal(recording)
     );
     let mut activations = Vec::new();
     let mut batches = run(state, &statement).await?;
@@ -161,7 +162,7 @@ async fn span(
     (process, instance): (&str, i64),
     and: &str,
 ) -> Result<Option<(i64, i64)>> {
-    let [recording, process] = [recording, process].map(quoted);
+    let [recording, process] = [recording, process].map(literal);
     let statement = format!(
         "SELECT coalesce(activate_at, start_at) AS begin_at, terminate_at AS end_at FROM process_instance \
          WHERE recording = {recording} AND instance = {instance} AND process = {process}{and}"

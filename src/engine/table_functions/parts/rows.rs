@@ -1,6 +1,7 @@
 //! Explained responses as rows of `response_parts()`: names as views into a list that all batches of a
 //! recording share. Only the columns that a statement needs are made.
 
+use std::iter;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -160,44 +161,42 @@ impl PartRows {
         let names = |keys: UInt32Array| -> Result<ArrayRef> { Ok(take(&self.names.1, &keys, None)?) };
         let type_of = |process| words.type_of(process, processes);
         match column {
-            Column::Recording => names(rows.all(|_, _| words.recording)),
-            Column::Process => names(rows.all(|one, _| one.actor.process)),
-            Column::Type => names(rows.all(|one, _| type_of(one.actor.process))),
-            Column::Instance => Ok(Arc::new(rows.all::<Int64Type>(|one, _| one.actor.instance))),
+            Column::Recording => names(rows.same(|_| words.recording)),
+            Column::Process => names(rows.same(|one| one.actor.process)),
+            Column::Type => names(rows.same(|one| type_of(one.actor.process))),
+            Column::Instance => Ok(Arc::new(rows.same::<Int64Type>(|one| one.actor.instance))),
             Column::Part => {
                 let numbers = rows.explained.iter().flat_map(|one| 0..one.parts.len() as i64);
                 Ok(Arc::new(numbers.collect::<Int64Array>()))
             }
-            Column::Begin => Ok(Arc::new(rows.all::<Int64Type>(|_, part| part.begin))),
-            Column::End => Ok(Arc::new(rows.all::<Int64Type>(|_, part| part.end))),
-            Column::Length => {
-                Ok(Arc::new(rows.all::<Int64Type>(|_, part| part.end.saturating_sub(part.begin))))
-            }
-            Column::Kind => names(rows.all(|_, part| words.kind(part.kind))),
-            Column::State => names(rows.some(|_, part| words.state(part.state))),
-            Column::Core => names(rows.some(|_, part| part.core)),
-            Column::Runnable => names(rows.some(|_, part| part.runnable)),
-            Column::By => names(rows.some(|_, part| part.by.map(name_of))),
-            Column::ByType => names(rows.some(|_, part| words.type_of_source(part.by?, processes))),
-            Column::ByInstance => Ok(Arc::new(rows.some::<Int64Type>(|_, part| instance_of(part.by?)))),
-            Column::Reason => names(rows.some(|_, part| words.reason(part.reason?))),
-            Column::Held => names(rows.some(|_, part| match part.reason? {
+            Column::Begin => Ok(Arc::new(rows.all::<Int64Type>(|part| part.begin))),
+            Column::End => Ok(Arc::new(rows.all::<Int64Type>(|part| part.end))),
+            Column::Length => Ok(Arc::new(rows.all::<Int64Type>(|part| part.end.saturating_sub(part.begin)))),
+            Column::Kind => names(rows.all(|part| words.kind(part.kind))),
+            Column::State => names(rows.some(|part| words.state(part.state))),
+            Column::Core => names(rows.some(|part| part.core)),
+            Column::Runnable => names(rows.some(|part| part.runnable)),
+            Column::By => names(rows.some(|part| part.by.map(name_of))),
+            Column::ByType => names(rows.some(|part| words.type_of_source(part.by?, processes))),
+            Column::ByInstance => Ok(Arc::new(rows.some::<Int64Type>(|part| instance_of(part.by?)))),
+            Column::Reason => names(rows.some(|part| words.reason(part.reason?))),
+            Column::Held => names(rows.some(|part| match part.reason? {
                 Reason::LowerPriorityHolds(object) => Some(object),
                 _ => None,
             })),
-            Column::Object => names(rows.some(|_, part| part.object)),
-            Column::HolderState => names(rows.some(|_, part| words.state(part.holder_state))),
-            Column::Behind => names(rows.some(|_, part| Some(part.by_behind?.process))),
+            Column::Object => names(rows.some(|part| part.object)),
+            Column::HolderState => names(rows.some(|part| words.state(part.holder_state))),
+            Column::Behind => names(rows.some(|part| Some(part.by_behind?.process))),
             Column::BehindInstance => {
-                Ok(Arc::new(rows.some::<Int64Type>(|_, part| Some(part.by_behind?.instance))))
+                Ok(Arc::new(rows.some::<Int64Type>(|part| Some(part.by_behind?.instance))))
             }
-            Column::ActivatedBy => names(rows.some(|one, _| one.activated_by.map(name_of))),
+            Column::ActivatedBy => names(rows.same_or_none(|one| one.activated_by.map(name_of))),
             Column::ActivatedByInstance => {
-                Ok(Arc::new(rows.some::<Int64Type>(|one, _| instance_of(one.activated_by?))))
+                Ok(Arc::new(rows.same_or_none::<Int64Type>(|one| instance_of(one.activated_by?))))
             }
-            Column::TriggeredBy => names(rows.some(|one, _| Some(one.triggered_by?.process))),
+            Column::TriggeredBy => names(rows.same_or_none(|one| Some(one.triggered_by?.process))),
             Column::TriggeredByInstance => {
-                Ok(Arc::new(rows.some::<Int64Type>(|one, _| Some(one.triggered_by?.instance))))
+                Ok(Arc::new(rows.same_or_none::<Int64Type>(|one| Some(one.triggered_by?.instance))))
             }
         }
     }
@@ -211,30 +210,46 @@ struct Rows<'a> {
 
 impl Rows<'_> {
     /// A value of each row.
-    fn all<T: ArrowPrimitiveType>(
-        &self,
-        of: impl Fn(&Explained<'_>, &Part) -> T::Native,
-    ) -> PrimitiveArray<T> {
+    fn all<T: ArrowPrimitiveType>(&self, of: impl Fn(&Part) -> T::Native) -> PrimitiveArray<T> {
         let mut values = Vec::with_capacity(self.count());
         for one in self.explained {
-            values.extend(one.parts.iter().map(|part| of(one, part)));
+            values.extend(one.parts.iter().map(&of));
         }
         PrimitiveArray::new(values.into(), None)
     }
 
     /// A value of each row, or none.
-    fn some<T: ArrowPrimitiveType>(
+    fn some<T: ArrowPrimitiveType>(&self, of: impl Fn(&Part) -> Option<T::Native>) -> PrimitiveArray<T> {
+        let mut values = Vec::with_capacity(self.count());
+        let mut valid = BooleanBufferBuilder::new(self.count());
+        for part in self.explained.iter().flat_map(|one| one.parts) {
+            let value = of(part);
+            valid.append(value.is_some());
+            values.push(value.unwrap_or_default());
+        }
+        PrimitiveArray::new(values.into(), Some(NullBuffer::new(valid.finish())))
+    }
+
+    /// A value that all rows of a response have.
+    fn same<T: ArrowPrimitiveType>(&self, of: impl Fn(&Explained<'_>) -> T::Native) -> PrimitiveArray<T> {
+        let mut values = Vec::with_capacity(self.count());
+        for one in self.explained {
+            values.extend(iter::repeat_n(of(one), one.parts.len()));
+        }
+        PrimitiveArray::new(values.into(), None)
+    }
+
+    /// A value that all rows of a response have, or none.
+    fn same_or_none<T: ArrowPrimitiveType>(
         &self,
-        of: impl Fn(&Explained<'_>, &Part) -> Option<T::Native>,
+        of: impl Fn(&Explained<'_>) -> Option<T::Native>,
     ) -> PrimitiveArray<T> {
         let mut values = Vec::with_capacity(self.count());
         let mut valid = BooleanBufferBuilder::new(self.count());
         for one in self.explained {
-            for part in one.parts {
-                let value = of(one, part);
-                valid.append(value.is_some());
-                values.push(value.unwrap_or_default());
-            }
+            let (value, rows) = (of(one), one.parts.len());
+            valid.append_n(rows, value.is_some());
+            values.extend(iter::repeat_n(value.unwrap_or_default(), rows));
         }
         PrimitiveArray::new(values.into(), Some(NullBuffer::new(valid.finish())))
     }

@@ -11,12 +11,12 @@ use datafusion::physical_plan::execute_stream;
 use super::feed::{Ended, Event, Feed, state};
 use super::handlers::Shared;
 use super::names::Names;
-use super::quoted;
 use super::trigger::Trigger;
 use crate::btf::{Action, EntityType};
 use crate::error::Result;
 use crate::explain::{Actor, RunnableSpan, StateSpan};
 use crate::schema::result::{self, Integers, Texts};
+use crate::sql_text::{literal, literals};
 
 /// A part of a recording, `[from, to)` in ticks: spans that are in it, events from `since` on, and triggers
 /// of stimuli from `triggers` on, and activations of ISRs whose names are shared; also the spans on some
@@ -42,7 +42,7 @@ mod rank {
 
 /// Selects the rows of a window, in the order of time.
 pub(super) fn rows_of(recording: &str, window: Window<'_>) -> String {
-    let recording = format!("recording = {}", quoted(recording));
+    let recording = format!("recording = {}", literal(recording));
     let Window { triggers, since, from, to, before, shared } = window;
     // Least times that can be written.
     let [triggers, since] = [triggers, since].map(|time| time.max(-i64::MAX));
@@ -50,8 +50,8 @@ pub(super) fn rows_of(recording: &str, window: Window<'_>) -> String {
     let spans = format!(" AND end_at > {from} AND begin_at < {to}");
     let mut earlier = "is_action(action, 'trigger')".to_owned();
     if !shared.is_empty() {
-        let names: Vec<String> = shared.names().map(quoted).collect();
-        earlier += &format!(" OR is_action(action, 'activate') AND target IN ({})", names.join(", "));
+        let names = literals(shared.names());
+        earlier += &format!(" OR is_action(action, 'activate') AND target IN ({names})");
     }
     let events = format!(" AND time BETWEEN {first} AND {to} AND (time >= {since} OR {earlier})");
     let calls = format!(" AND enter_at BETWEEN {since} AND {to}");
@@ -62,7 +62,7 @@ pub(super) fn rows_of(recording: &str, window: Window<'_>) -> String {
     let before: String = before
         .iter()
         .map(|(core, end)| {
-            let core = quoted(core);
+            let core = literal(core);
             format!(
                 "UNION ALL \
                  SELECT end_at, {state}, 0, state, process, type, instance, begin_at, NULL, NULL, core \
