@@ -36,12 +36,13 @@
 //! | `sql_text` | texts in SQL statements that are made here | – | what a statement asks |
 //! | `chance` | random bits and probabilities that are the same on every machine | – | what they are for |
 //! | `varint` | variable-length integers, as Parquet and Protocol Buffers write them | – | everything else |
+//! | `threads` | handles of threads, which are always joined | – | what a thread does |
 //! | `qnx` | the vocabulary of QNX kernel traces | encoding, error, schema, sql_text, words | records, files |
-//! | `input` | the bytes of files and pipes, plain or compressed | encoding, error | trace formats |
-//! | `pipeline` | stages on a small worker pool; each stage keeps its order | error | what is computed |
+//! | `input` | the bytes of files and pipes, plain or compressed | encoding, error, threads | trace formats |
+//! | `pipeline` | stages on a small worker pool; each stage keeps its order | error, threads | what is computed |
 //! | `formats` | trace formats: one folder each, behind one trait; the list of formats | btf, derive, diagnostics, encoding, error, input, names, options, qnx, schema, time, words | files, Parquet, mapping, each other |
 //! | `schema` | tables and columns, from `schemas/*.toml` | error, names | the disk, SQL |
-//! | `store` | the database, in a folder or in a bucket: log of commits, snapshots, vacuum | error, names, pipeline, schema, time, varint | formats, mapping, SQL |
+//! | `store` | the database, in a folder or in a bucket: log of commits, snapshots, vacuum | error, names, pipeline, schema, threads, time, varint | formats, mapping, SQL |
 //! | `description` | what is not a trace: `recording.toml`, ORTI, OIL, OS headers, symbols, mapping profiles, Profiler XML | diagnostics, encoding, error, formats, options, time, words | trace data |
 //! | `map` | the rules: software events, task events, events of kernels and schedulers, Grasp commands → system events | btf, description, diagnostics, error, names, qnx, schema, time, words | bytes, paths, Parquet, SQL |
 //! | `derive` | system events, in the dialect of their writer → instances and states | btf, error, names, schema | files, the text of BTF |
@@ -57,10 +58,10 @@
 //! | `temporal` | events and states in order → verdicts on templates in time, with the intervals and events of violations | – | tables, SQL, names |
 //! | `ops` | what btfdb can do, one file per verb | bound, btf, chain, check, clocks, compare, derive, description, diagnostics, encoding, engine, error, export, formats, input, library, map, metrics, names, options, picture, pipeline, plot, reconstruct, regress, render, require, schema, selection, sql_text, store, tail, time, words | the terminal, the environment |
 //! | `picture` | a picture as data: rows over time, what happens in them, merged where one pixel has several | btf, time, words | tables, how a row is drawn |
-//! | `render` | results → text; pictures → SVG, PNG, pages | error, names, picture, time, varint, words | the database |
+//! | `render` | results → text; pictures → SVG, PNG, pages | error, names, picture, threads, time, varint, words | the database |
 //! | `library` | the SQL files of `queries/` and of the user: headers, names, documentation | error, schema, words | running SQL |
 //! | `chain` | event chains: which event follows from which, how long that takes, and which chains there are | sql_text | where events come from |
-//! | `engine` | SQL over a database: sessions; tables, functions, operators and optimizer rules for DataFusion | btf, chain, error, explain, library, names, pipeline, schema, sql_text, store, time | metrics, the terminal |
+//! | `engine` | SQL over a database: sessions; tables, functions, operators and optimizer rules for DataFusion | btf, chain, error, explain, library, names, pipeline, schema, sql_text, store, threads, time | metrics, the terminal |
 //! | `metrics` | rows of metrics → statistics, histograms, comparisons | engine, error, library, pipeline, render, schema, selection, time | DataFusion, the terminal |
 //! | `selection` | a part of a database: recording, window, entities, types → a condition in SQL | btf, chain, engine, error, schema | what is done with it |
 //! | `export` | tables and results → files, also in formats of other tools | btf, chain, engine, error, formats, metrics, names, options, qnx, render, schema, selection, store, time, varint, words | arguments |
@@ -193,6 +194,7 @@ mod tail;
     )
 )]
 mod temporal;
+mod threads;
 
 // A simulated machine that writes recordings. It shares no code with the readers.
 #[cfg(test)]

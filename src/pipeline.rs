@@ -6,10 +6,10 @@
 //! parser is runnable and does not run for a tenth of the time (`benches/NOTES.md`).
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::threads::Scoped;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::Builder;
 
 /// The threads and their stages. What stages borrow lives for `'a`.
 pub(crate) struct Pipeline<'a> {
@@ -41,11 +41,10 @@ impl<'a> Pipeline<'a> {
         let room = if threads < 2 { 1 } else { 3 };
         let pipeline = Pipeline { schedule, changed: Condvar::new(), room };
         std::thread::scope(|scope| {
+            // With fewer threads than were asked for, it only takes longer.
+            let start = |_| Scoped::start(scope, || pipeline.work(None, || false)).ok();
+            let _others: Vec<_> = (1..threads).filter_map(start).collect();
             let _end = Shutdown(&pipeline);
-            for _ in 1..threads {
-                // With fewer threads than were asked for, it only takes longer.
-                let _ = Builder::new().spawn_scoped(scope, || pipeline.work(None, || false));
-            }
             lead(&pipeline)
         })
     }
@@ -328,7 +327,7 @@ pub(crate) fn fan_out<I: Iterator + Send, R: Send>(
     };
     std::thread::scope(|scope| {
         // With fewer threads than were asked for, it only takes longer.
-        let start = |_| Builder::new().spawn_scoped(scope, run).ok();
+        let start = |_| Scoped::start(scope, run).ok();
         let others: Vec<_> = (1..threads).filter_map(start).collect();
         let own = run();
         let joined = others.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(stopped())));

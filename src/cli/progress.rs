@@ -3,6 +3,7 @@
 use super::ui::Ui;
 use crate::ops::Control;
 use crate::render::printable;
+use crate::threads::Scoped;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -15,7 +16,7 @@ pub(super) fn watched<T>(ui: &Ui, control: &Arc<Control>, work: impl FnOnce() ->
     }
     std::thread::scope(|scope| {
         let (done, wait) = channel::<()>();
-        scope.spawn(move || {
+        let _shown = Scoped::start(scope, move || {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
             let mut stage = (String::new(), Instant::now());
             let begun = Instant::now();
@@ -43,8 +44,8 @@ pub(super) fn watched<T>(ui: &Ui, control: &Arc<Control>, work: impl FnOnce() ->
             }
             bar.finish_and_clear();
         });
-        let result = work();
-        drop(done);
-        result
+        // The line ends when this is dropped, also when the work panics.
+        let _until = done;
+        work()
     })
 }

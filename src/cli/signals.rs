@@ -4,8 +4,10 @@
 
 use super::exit;
 use crate::ops::Control;
+use crate::threads::Thread;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
 use std::time::Duration;
 
 /// How long a command may take to stop: it may wait for a lock, a network, or whoever reads its output.
@@ -25,7 +27,7 @@ pub(super) fn control() -> Arc<Control> {
         }
         handled.cancel();
         // Without the thread, the next signal ends the process.
-        let _ = std::thread::Builder::new().name("btfdb-signal".into()).spawn(|| {
+        let _ = Thread::start(Builder::new().name("btfdb-signal".into()), || {
             std::thread::sleep(PATIENCE);
             exit::now(INTERRUPTED.into());
         });

@@ -5,6 +5,8 @@
 
 use super::exit;
 use super::ui::Ui;
+use crate::threads::Thread;
+use std::thread::Builder;
 
 /// Memory that a command has in addition to its limit, in bytes: what it reads and writes, its code, stacks.
 const ALLOWANCE: u64 = 256 << 20;
@@ -26,7 +28,7 @@ pub(super) fn start(limit: u64, ui: Ui) {
     let Some(first) = anonymous() else { return };
     let most = limit.saturating_add(ALLOWANCE).max(first.saturating_add(ALLOWANCE));
     // Without the thread, nothing is watched, and all else works.
-    let _ = std::thread::Builder::new().name("btfdb-memory".into()).spawn(move || {
+    let _ = Thread::start(Builder::new().name("btfdb-memory".into()), move || {
         loop {
             std::thread::sleep(std::time::Duration::from_millis(25));
             if anonymous().is_some_and(|bytes| bytes > most) {

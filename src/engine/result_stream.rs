@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
@@ -11,6 +10,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use futures::future::AbortHandle;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::threads::Thread;
 
 /// How often a waiting caller looks at the interrupt flag.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -37,7 +37,7 @@ pub struct ResultStream {
     params: Vec<String>,
     messages: Option<Receiver<Message>>,
     abort: AbortHandle,
-    worker: Option<JoinHandle<()>>,
+    worker: Option<Thread<()>>,
     interrupt: Arc<AtomicBool>,
 }
 
@@ -52,7 +52,7 @@ impl ResultStream {
     pub(super) fn start(
         messages: Receiver<Message>,
         abort: AbortHandle,
-        worker: JoinHandle<()>,
+        worker: Thread<()>,
         interrupt: Arc<AtomicBool>,
     ) -> Result<Self> {
         let first = Self::wait(&messages, &interrupt);
@@ -111,7 +111,7 @@ impl ResultStream {
         self.messages = None;
         let begun = Instant::now();
         if let Some(worker) = self.worker.take() {
-            while !worker.is_finished() && begun.elapsed() < STOP_TIMEOUT {
+            while !worker.has_ended() && begun.elapsed() < STOP_TIMEOUT {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
@@ -127,7 +127,7 @@ impl Iterator for ResultStream {
             Message::Failed(error) => Some(Err(error)),
             Message::Done => {
                 // The thread has sent its last message and catches every panic: there is no error to report.
-                self.worker.take().map(JoinHandle::join);
+                self.worker.take().map(Thread::join);
                 None
             }
             Message::Planned { .. } => Some(Err(Error::new(ErrorKind::Bug, "a statement was planned twice"))),

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::Builder;
 
 use arrow::array::{AsArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::cast;
@@ -32,6 +33,7 @@ use super::sql::Names;
 use super::statement::{Statement, split};
 use super::time_columns::times;
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
+use crate::threads::Thread;
 
 /// Maximum number of batches that wait for the caller.
 const PREFETCHED_BATCHES: usize = 2;
@@ -160,7 +162,8 @@ impl Runner {
             // The receiver is gone if the stream was dropped.
             drop(send.send(last));
         };
-        let worker = std::thread::Builder::new().name("btfdb-query".into()).stack_size(stack).spawn(work);
+        let with = Builder::new().name("btfdb-query".into()).stack_size(stack);
+        let worker = Thread::start(with, work);
         let worker = worker.map_err(|e| Error::new(ErrorKind::Io, "cannot start a thread").because(e))?;
         ResultStream::start(messages, abort, worker, Arc::clone(&self.interrupt))
     }

@@ -6,6 +6,7 @@ use tokio::runtime::{self, Builder, Handle};
 
 use super::sql::MAX_DEPTH;
 use crate::error::{Error, ErrorKind, Result};
+use crate::threads;
 
 /// Stack of the threads that plan and run statements of [`MAX_DEPTH`] levels: deep expressions recurse.
 pub(super) const STACK: usize = 16 << 20;
@@ -54,7 +55,7 @@ impl Deref for Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
+            threads::end(runtime);
         }
     }
 }

@@ -14,6 +14,7 @@ use std::thread::Builder;
 use super::CHUNK_BYTES;
 use super::buffer::Buffer;
 use super::file::WholeFile;
+use crate::threads::Thread;
 
 /// How many pieces are read at a time, so that the disk is busy while read pieces wait for a worker.
 const CONCURRENT_READS: usize = 3;
@@ -137,7 +138,8 @@ impl Reader {
     fn begin(file: File) -> io::Result<Self> {
         let (requests, to_read) = channel::<(Buffer, u64)>();
         let (done, results) = channel();
-        Builder::new().name("reader".into()).spawn(move || {
+        // The thread ends when the requests do.
+        Thread::start(Builder::new().name("reader".into()), move || {
             for (mut buffer, offset) in to_read {
                 let read = fill(&file, offset, &mut buffer).map(|()| buffer);
                 if done.send(read).is_err() {

@@ -5,9 +5,11 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread::Builder;
 use std::time::Duration;
 
 use crate::error::Error;
+use crate::threads::Thread;
 
 /// Bytes of a block, and how many blocks wait at most.
 const BLOCK: usize = 256 * 1024;
@@ -35,7 +37,7 @@ impl Pipe {
     ) -> io::Result<Self> {
         let (sender, blocks) = sync_channel(BLOCKS);
         // The thread ends with the pipe, with its reader, or with the process.
-        std::thread::Builder::new().name("btfdb-pipe".into()).spawn(move || {
+        Thread::start(Builder::new().name("btfdb-pipe".into()), move || {
             let mut pipe = match open() {
                 Ok(pipe) => pipe,
                 Err(e) => return drop(sender.send(Err(e))),

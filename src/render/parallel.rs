@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::threads::Scoped;
 
 /// The text of a worker is written in pieces of this many bytes.
 pub(crate) const PORTION: usize = 1 << 20;
@@ -44,7 +45,7 @@ where
         let (jobs, spare) = (&jobs, &spare);
         let start = |_| {
             let (turn, mut worker) = (turn.clone(), worker());
-            scope.spawn(move || {
+            let started = Scoped::start(scope, move || {
                 // After an error, the text has no receiver.
                 while let Some((job, text)) = next(jobs, &turn) {
                     if !one(&mut worker, job, &text, spare) {
@@ -52,9 +53,14 @@ where
                     }
                 }
                 worker
-            })
+            });
+            started.ok()
         };
-        let workers: Vec<_> = (0..threads).map(start).collect();
+        // With fewer threads than were asked for, it only takes longer.
+        let workers: Vec<_> = (0..threads).filter_map(start).collect();
+        if workers.is_empty() {
+            return Err(Error::new(ErrorKind::Io, "cannot start a thread"));
+        }
         drop(turn);
         for bytes in turns.into_iter().flatten() {
             let mut bytes: Vec<u8> = bytes?;

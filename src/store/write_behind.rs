@@ -3,9 +3,10 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::thread::{self, JoinHandle};
+use std::thread::Builder;
 
 use super::disk::DiskFile;
+use crate::threads::Thread;
 
 /// A background sync begins when at least this many bytes were written since the last one.
 const SYNC_BYTES: usize = 8 << 20;
@@ -15,7 +16,7 @@ pub(super) struct WriteBehind {
     file: File,
     /// Bytes written since the last background sync began.
     unsynced: usize,
-    syncing: Option<JoinHandle<io::Result<()>>>,
+    syncing: Option<Thread<io::Result<()>>>,
 }
 
 impl WriteBehind {
@@ -26,13 +27,13 @@ impl WriteBehind {
     /// Begins a background sync if enough was written and the previous one is done. Without a thread or a
     /// second handle of the file, everything is left to the last sync.
     fn sync_in_background(&mut self) -> io::Result<()> {
-        if self.unsynced < SYNC_BYTES || self.syncing.as_ref().is_some_and(|thread| !thread.is_finished()) {
+        if self.unsynced < SYNC_BYTES || self.syncing.as_ref().is_some_and(|thread| !thread.has_ended()) {
             return Ok(());
         }
         self.join()?;
         self.unsynced = 0;
         if let Ok(file) = self.file.try_clone() {
-            self.syncing = thread::Builder::new().name("sync".into()).spawn(move || file.sync_data()).ok();
+            self.syncing = Thread::start(Builder::new().name("sync".into()), move || file.sync_data()).ok();
         }
         Ok(())
     }
@@ -40,7 +41,7 @@ impl WriteBehind {
     /// Waits for the background sync. Its error must not be lost: the system reports a failed write once, at
     /// the first sync.
     fn join(&mut self) -> io::Result<()> {
-        match self.syncing.take().map(JoinHandle::join) {
+        match self.syncing.take().map(Thread::join) {
             None => Ok(()),
             Some(Ok(synced)) => synced,
             Some(Err(_)) => Err(io::Error::other("the thread that syncs has panicked")),
@@ -105,9 +106,9 @@ mod tests {
     fn an_error_of_the_background_sync_is_reported() {
         let dir = tempfile::tempdir().unwrap();
         let failed = |file: &mut WriteBehind| {
-            let syncing = thread::spawn(|| Err(io::Error::other("lost")));
-            while !syncing.is_finished() {
-                thread::yield_now();
+            let syncing = Thread::start(Builder::new(), || Err(io::Error::other("lost"))).unwrap();
+            while !syncing.has_ended() {
+                std::thread::yield_now();
             }
             file.syncing = Some(syncing);
         };

@@ -11,11 +11,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ops::Control;
 use crate::ops::archive::is_archive;
 use crate::ops::ingest::Report;
+use crate::threads::Thread;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -72,7 +74,7 @@ impl Growing {
             }
             shared.ended.store(true, Ordering::SeqCst);
         };
-        std::thread::Builder::new().name("btfdb-follow".into()).spawn(copy).map_err(failed)?;
+        Thread::start(Builder::new().name("btfdb-follow".into()), copy).map_err(failed)?;
         Ok(Self { inputs: vec![path], pipe: Some((pipe.clone(), folder, copied)) })
     }
 

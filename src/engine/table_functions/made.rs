@@ -6,6 +6,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
 
 use arrow::array::{ArrayRef, AsArray, RecordBatch, StringViewArray};
 use arrow::compute::cast;
@@ -30,6 +31,7 @@ use crate::error::Error;
 use crate::library::MadeFunction;
 use crate::schema::columns::btf_event::RECORDING;
 use crate::store::Recording;
+use crate::threads::Thread;
 
 /// A call of a function, as it is run.
 #[derive(Debug, Clone)]
@@ -261,8 +263,8 @@ async fn made(
         // The receiver is gone if the statement was stopped.
         drop(sender.send(rows.unwrap_or_else(|panic| Err(from_panic(panic.as_ref())))));
     };
-    let thread = std::thread::Builder::new().name("btfdb-rows".into()).stack_size(stack).spawn(work);
-    thread.map_err(DataFusionError::IoError)?;
+    let with = Builder::new().name("btfdb-rows".into()).stack_size(stack);
+    let _thread = Thread::start(with, work).map_err(DataFusionError::IoError)?;
     match receiver.await {
         Ok(rows) => rows.map_err(failed),
         Err(_) => internal_err!("the thread of an operation vanished"),

@@ -7,6 +7,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::threads;
 
 /// Threads that wait for the network.
 const THREADS: usize = 2;
@@ -53,7 +54,7 @@ fn stopped() -> Error {
 impl Drop for Io {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
-            runtime.shutdown_background();
+            threads::end(runtime);
         }
     }
 }
