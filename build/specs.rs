@@ -1,7 +1,7 @@
 //! Emits `schema.rs`: the descriptions of all tables, the names of their columns, and what [`crate::rows`] and
 //! [`crate::views`] emit per table.
 
-use crate::tables::{Column, Table};
+use crate::tables::{Column, Occurrences, Table};
 
 /// The text of `schema.rs`.
 pub fn generate(tables: &[Table]) -> String {
@@ -49,6 +49,13 @@ impl Table {
     fn spec(&self) -> String {
         let Self { name, doc, sort, order, .. } = self;
         let columns: String = self.column.iter().map(Column::spec).collect();
+        let occurrences = match &self.occurrences {
+            None => "None".to_owned(),
+            Some(Occurrences { columns, time, kind, kinds_without }) => format!(
+                "Some(Occurrences {{ columns: {columns:?}, time: {time:?}, kind: {kind:?}, \
+                 kinds_without: &{kinds_without:?} }})"
+            ),
+        };
         format!(
             "\
     TableSpec {{
@@ -56,6 +63,7 @@ impl Table {
         doc: {doc:?},
         sort: &{sort:?},
         order: {order:?},
+        occurrences: {occurrences},
         columns: &[
 {columns}        ],
     }},

@@ -19,7 +19,21 @@ pub struct Table {
     pub sort: Vec<String>,
     /// The order in words, where `sort` is empty.
     pub order: Option<String>,
+    pub occurrences: Option<Occurrences>,
     pub column: Vec<Column>,
+}
+
+/// Names that the footer of each file tells: which occur together in a row, and when first and last.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Occurrences {
+    /// Columns of names, never null.
+    pub columns: Vec<String>,
+    /// The column of times.
+    pub time: String,
+    /// The column by which rows are left out, and its values in these.
+    pub kind: String,
+    pub kinds_without: Vec<String>,
 }
 
 /// One `[[column]]`.
@@ -95,6 +109,18 @@ impl Table {
                 return Err(
                     format!("cannot sort by '{s}': not an integer column of the file, or nullable").into()
                 );
+            }
+        }
+        if let Some(of) = &self.occurrences {
+            let is_name = |name: &String| {
+                self.file_columns()
+                    .any(|c| c.name == *name && c.r#type == ColumnType::Name && c.null.is_none())
+            };
+            if of.columns.len() != 3 || !of.columns.iter().chain([&of.kind]).all(is_name) {
+                return Err("occurrences are of three names, and of a kind; none is ever null".into());
+            }
+            if self.sort.first() != Some(&of.time) {
+                return Err("occurrences are stated with times, by which files are sorted".into());
             }
         }
         if self.sort.is_empty() != self.order.is_some() {

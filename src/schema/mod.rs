@@ -14,7 +14,7 @@ pub use column_type::{ColumnType, Encoding};
 pub use generated::*;
 pub(crate) use parquet::{PAGE_ROWS, ROW_GROUP_ROWS, compression};
 pub use rows::Optional;
-pub use spec::{ColumnSpec, TableSpec};
+pub use spec::{ColumnSpec, Occurrences, TableSpec};
 pub use view::{FlagView, NameView, NumberView, TextView, Translated};
 pub(crate) use view::{find_column, view};
 
@@ -26,7 +26,7 @@ mod generated {
 
     use super::column_type::{ColumnType, Encoding};
     use super::rows::{Optional, TakeArray as _, TextColumn, batch_of};
-    use super::spec::{ColumnSpec, TableSpec};
+    use super::spec::{ColumnSpec, Occurrences, TableSpec};
     use super::view::view;
     use crate::error::Result;
     use crate::names::{Name, NameColumn};

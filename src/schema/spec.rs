@@ -37,6 +37,23 @@ pub struct TableSpec {
     pub sort: &'static [&'static str],
     /// The order of the rows in words, where `sort` is empty.
     pub order: Option<&'static str>,
+    /// Which names the footers of its files tell.
+    pub occurrences: Option<Occurrences>,
+}
+
+/// Names that the footer of each file of a table tells: which occur together in a row, and when first and
+/// last.
+#[derive(Debug)]
+pub struct Occurrences {
+    /// Columns of names, never null.
+    pub columns: [&'static str; 3],
+    /// The column of times, by which files are sorted.
+    pub time: &'static str,
+    /// The column by which rows are left out.
+    pub kind: &'static str,
+    /// Rows with these values in it are left out. Others count, so that a word that is not foreseen makes
+    /// more of them.
+    pub kinds_without: &'static [&'static str],
 }
 
 impl ColumnType {

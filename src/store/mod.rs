@@ -19,6 +19,7 @@ mod layout;
 mod location;
 mod lock;
 mod log;
+mod occurrences;
 #[cfg(feature = "engine")]
 mod open_files;
 mod page_sums;
@@ -48,6 +49,7 @@ pub use delta::{DeltaReport, publish_delta};
 pub use disk::{Disk, DiskFile};
 pub use location::Location;
 pub use log::as_written;
+pub use occurrences::Occurrence;
 #[cfg(feature = "engine")]
 pub(crate) use open_files::OpenFile;
 pub use page_sums::{PageSum, PageSums, TableSeal, encode as encode_page_sums};
@@ -57,7 +59,7 @@ pub use recording::{FileEntry, Recording};
 pub use repair::repair_log;
 #[cfg(feature = "engine")]
 pub(crate) use resequence::Resequenced;
-pub use row_groups::{names_in, row_group_spans, row_groups_with};
+pub use row_groups::{names_in, occurrences_in, row_group_spans, row_groups_with};
 #[cfg(feature = "engine")]
 pub(crate) use scan::{Having, Scan, Scanner, Within};
 pub use table_reader::{read_batches, read_row_groups};

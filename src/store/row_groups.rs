@@ -10,6 +10,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 
 use super::columns::WHOLE_DICTIONARY;
+use super::occurrences::{Occurrence, stated_by};
 use super::place::Place;
 use super::source::Source;
 use super::table_reader::guarded;
@@ -71,6 +72,12 @@ pub fn names_in(place: &Place, column: &str, groups: &[usize]) -> Result<Option<
         }
         Ok(Some(names))
     })
+}
+
+/// Which names occur together in a file (see [`crate::schema::Occurrences`]); `None` if its footer does not
+/// tell.
+pub fn occurrences_in(place: &Place) -> Result<Option<Vec<Occurrence>>> {
+    look_at(place, |reader| Ok(stated_by(reader.metadata().file_metadata())))
 }
 
 /// Opens a file for `look`, without reading its rows.

@@ -14,6 +14,7 @@ use parquet::file::writer::SerializedFileWriter;
 use super::checksum::SealedFile;
 use super::columns::{Compressor, RowGroup};
 use super::folder::Folder;
+use super::occurrences::Occurring;
 use super::page_sums::{self, PageSum};
 use super::recording::FileEntry;
 use crate::error::{Error, ErrorKind, Result};
@@ -47,6 +48,7 @@ struct OpenFile {
     sums: Vec<PageSum>,
     /// [`RowGroup::capacities`] of the last row group in it.
     capacities: Vec<usize>,
+    occurring: Option<Occurring>,
 }
 
 /// A file with all its rows.
@@ -89,6 +91,9 @@ impl TableWriter {
             State::Open(open) => open,
             State::Failed => return Err(failed_before()),
         };
+        if let Some(occurring) = &mut open.occurring {
+            occurring.add(batch)?;
+        }
         let written = open.write(batch, self.table);
         written.map_err(|e| unwritable(&self.folder.path(&self.place), e))?;
         self.state = State::Open(open);
@@ -122,7 +127,8 @@ impl TableWriter {
             let properties = Arc::new(self.table.writer_properties());
             let compressor = Compressor::new(compression())?;
             let file = SerializedFileWriter::new(file, schema.root_schema_ptr(), properties)?;
-            Ok(OpenFile { file, group: None, compressor, sums: Vec::new(), capacities: Vec::new() })
+            let (sums, capacities, occurring) = (Vec::new(), Vec::new(), Occurring::of(self.table));
+            Ok(OpenFile { file, group: None, compressor, sums, capacities, occurring })
         });
         opened.map(Box::new).map_err(|e| unwritable(&self.folder.path(&self.place), e))
     }
@@ -165,6 +171,9 @@ impl OpenFile {
                     times = Some((begin.min(*min), end.max(*max)));
                 }
             }
+        }
+        if let Some(stated) = self.occurring.and_then(Occurring::finish) {
+            self.file.append_key_value_metadata(stated);
         }
         let end_of_pages = self.file.bytes_written() as u64;
         self.file.inner_mut().seal_from(end_of_pages);

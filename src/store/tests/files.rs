@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::error::ErrorKind;
 use crate::schema::{BtfEventRow, BtfEventRows, table};
-use crate::store::{FileEntry, Place, row_groups_with, verify};
+use crate::store::{FileEntry, Place, occurrences_in, row_groups_with, verify};
 
 /// Writes one file of `table` from these batches and commits it; the entry of the log comes back.
 fn write(path: &Path, batches: &[RecordBatch]) -> Vec<FileEntry> {
@@ -63,6 +63,54 @@ fn row_groups_are_found_by_their_names() {
     assert_eq!(with("time", &["nobody"]), [true], "no names");
 }
 
+/// A task that has so many semaphores, one after the other, between events of other kinds.
+fn semaphores(count: i64) -> RecordBatch {
+    let mut rows = BtfEventRows::new();
+    for n in 0..3 * count {
+        let (kind, action) = [("T", "start"), ("SEM", "assigned"), ("sem", "released")][n as usize % 3];
+        rows.push(BtfEventRow {
+            time: n,
+            seq: n,
+            source: "Task".into(),
+            source_instance: Some(0),
+            target_type: kind.into(),
+            target: format!("S_{}", n / 3).as_str().into(),
+            target_instance: Some(0),
+            action: action.into(),
+            note: None,
+        });
+    }
+    rows.take_batch().unwrap()
+}
+
+#[test]
+fn footers_tell_who_does_what_with_which_semaphore() {
+    let dir = tempfile::tempdir().unwrap();
+    let stated = |name: &str, batches: &[RecordBatch]| {
+        let path = dir.path().join(name);
+        occurrences_in(&place(&path, &write(&path, batches)[0])).unwrap()
+    };
+    let two = semaphores(2);
+    let found = stated("two", &[two.slice(0, 4), two.slice(4, 2)]).unwrap();
+    let found: Vec<_> = found.iter().map(|one| (one.names.join(" "), one.first, one.last)).collect();
+    let one = |names: &str, time: i64| (names.to_owned(), time, time);
+    assert_eq!(
+        found,
+        [
+            one("Task assigned S_0", 1),
+            one("Task assigned S_1", 4),
+            one("Task released S_0", 2),
+            one("Task released S_1", 5)
+        ]
+    );
+    let first = two.slice(0, 3);
+    let twice = stated("twice", &[first.clone(), first]).unwrap();
+    assert_eq!((twice.len(), twice[0].first, twice[0].last), (2, 1, 1));
+    assert_eq!(stated("none", &[events(10)]), Some(Vec::new()));
+    assert_eq!(stated("most", &[semaphores(2048)]).unwrap().len(), 4096);
+    assert_eq!(stated("more", &[semaphores(2049)]), None, "too much for a footer");
+}
+
 #[test]
 fn other_engines_read_names_as_strings() {
     let dir = tempfile::tempdir().unwrap();
@@ -70,10 +118,10 @@ fn other_engines_read_names_as_strings() {
     let files = write(&path, &[events(3)]);
     let file = fs::File::open(path.join(&files[0].path)).unwrap();
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
-    assert_eq!(*builder.schema(), tables::BTF_EVENT.read_schema());
+    assert_eq!(builder.schema().fields(), tables::BTF_EVENT.read_schema().fields());
     let metadata = builder.metadata().clone();
     assert_eq!(metadata.file_metadata().created_by(), Some("btfdb"));
-    assert!(metadata.file_metadata().key_value_metadata().is_none());
+    assert_eq!(metadata.file_metadata().key_value_metadata().unwrap().len(), 1, "occurrences");
     assert_eq!(metadata.row_group(0).sorting_columns().unwrap().len(), 2);
     assert!(metadata.row_group(0).column(0).statistics().is_some(), "time");
     assert!(metadata.row_group(0).column(0).column_index_offset().is_some(), "time, page by page");

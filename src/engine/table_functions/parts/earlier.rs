@@ -4,20 +4,30 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use arrow::array::RecordBatch;
 use datafusion::common::Result;
 use datafusion::execution::SessionState;
 use futures::TryStreamExt;
 
 use super::failed;
-use super::feed::Made;
+use super::feed::{Made, second};
 use super::trigger::Stimulus;
 use super::window::run;
+use crate::btf::Action;
 use crate::explain::{Kind, Reason, Source, State};
 use crate::schema::result::{self, Integers, Texts};
+use crate::schema::tables;
 use crate::sql_text::{literal, literals};
+use crate::store::{Database, Occurrence, occurrences_in};
 
 /// Before all times; the least that can be written in a statement.
 const FIRST: i64 = -i64::MAX;
+
+/// The part of a second that is looked at first.
+const SHORTLY: i64 = 100;
+
+/// Each look is at so many times the time of the one before: few looks, none of them at much too much.
+const MORE: i64 = 16;
 
 /// What an explanation leaves open, as it may have happened before the rows that were read.
 #[derive(Debug, Default)]
@@ -66,53 +76,37 @@ impl Unclear {
 
     /// The first of the events before `since` that matter: by which an instance got what it holds then, or
     /// asked for something last. `None` if there is none.
-    pub async fn begins(&self, state: &SessionState, recording: &str, since: i64) -> Result<Option<i64>> {
+    pub async fn begins(
+        &self,
+        state: &SessionState,
+        (database, recording): (&Database, &str),
+        since: i64,
+    ) -> Result<Option<i64>> {
         if self.holders.is_empty() && self.askers.is_empty() && self.objects.is_empty() {
             return Ok(None);
         }
-        let recording = literal(recording);
-        let there = There::of(state, &recording, since).await?;
-        let first = if self.objects.is_empty() {
-            let instances = self.holders.iter().chain(&self.askers);
-            instances.filter_map(|(process, instance)| there.begin(process, *instance)).min()
-        } else {
-            // Anybody may hold them.
-            there.first()
-        };
-        let Some(first) = first else { return Ok(None) };
-        let statement = format!(
-            "SELECT time, source, source_instance, target, is_action(action, 'assigned'), \
-             is_action(action, 'released') FROM btf_event WHERE recording = {recording} \
-             AND time >= {first} AND time < {since} AND {} AND source_instance IS NOT NULL",
-            self.condition()
-        );
-        // When instances got something last, and gave it back last; and when they asked last.
-        let (mut holds, mut asked) = (HashMap::new(), HashMap::new());
-        let mut batches = run(state, &statement).await?;
-        while let Some(batch) = batches.try_next().await? {
-            let (times, sources, instances, targets, [gets, gives]) =
-                result::columns::<(Integers, Texts, Integers, Texts, [Integers; 2])>(&batch)
-                    .map_err(failed)?;
-            for row in 0..batch.num_rows() {
-                let (source, instance) = (sources.value(row), instances.value(row));
-                if there.begin(source, instance).is_none() {
-                    continue;
-                }
-                let (time, instance, target) =
-                    (times.value(row), (source.to_owned(), instance), targets.value(row));
-                if gets.value(row) == 0 && gives.value(row) == 0 {
-                    let last = asked.entry(instance).or_insert(time);
-                    *last = time.max(*last);
-                } else if self.objects.contains(target) || self.holders.contains(&instance) {
-                    let hold = holds.entry((instance, target.to_owned())).or_insert((i64::MIN, i64::MIN));
-                    let last = if gives.value(row) == 0 { &mut hold.0 } else { &mut hold.1 };
-                    *last = time.max(*last);
-                }
+        let there = There::of(state, &literal(recording), since).await?;
+        let mut open = Open::of(self, (database, recording), &there, since)?;
+        let (mut to, mut width) = (since, second(database) / SHORTLY);
+        let mut last = Last::default();
+        // The last event counts: mostly it was shortly before. Each look is at more than all before it.
+        while let Some(first) = open.first() {
+            let from = first.max(to.saturating_sub(width));
+            let statement = format!(
+                "SELECT time, source, source_instance, target, is_action(action, 'assigned'), \
+                 is_action(action, 'released') FROM btf_event WHERE recording = {} \
+                 AND time >= {from} AND time < {to} AND {} AND source_instance IS NOT NULL",
+                literal(recording),
+                self.condition()
+            );
+            let mut batches = run(state, &statement).await?;
+            while let Some(batch) = batches.try_next().await? {
+                last.add(&batch, self, &there)?;
             }
+            open.look_before(from, |key| last.has(key));
+            (to, width) = (from, width.saturating_mul(MORE));
         }
-        // Of one instant, the order does not matter: too much is read in the worst case.
-        let got = holds.into_values().filter(|(got, given)| got >= given).map(|(got, _)| got);
-        Ok(got.chain(asked.into_values()).min())
+        Ok(last.first())
     }
 
     /// When the last spans on the cores ended that ended up to `from`: since then, nobody had them.
@@ -153,6 +147,135 @@ impl Unclear {
             "(is_action(action, 'assigned', 'released') AND (target IN ({objects}) OR source IN ({holders})) \
              OR is_action(action, 'requestsemaphore', 'waiting') AND source IN ({askers}))"
         )
+    }
+}
+
+/// What is looked for in events, and not before which times.
+struct Open(Vec<(Key, i64)>);
+
+/// What is looked for: the last event of an instance by which it got an object or gave it back, or by which
+/// it asked for something.
+enum Key {
+    Holds((String, i64), String),
+    Asks((String, i64)),
+    /// Whatever there is.
+    Any,
+}
+
+impl Open {
+    /// What can have happened before `since`, by the footers of the files.
+    fn of(
+        unclear: &Unclear,
+        (database, recording): (&Database, &str),
+        there: &There,
+        since: i64,
+    ) -> Result<Self> {
+        let files = database.files(tables::BTF_EVENT, Some(recording)).map_err(failed)?;
+        let files = files.into_iter().filter(|file| file.begin_at.is_none_or(|begin| begin < since));
+        let (mut open, mut begin) = (Vec::new(), i64::MAX);
+        let mut is_stated = true;
+        for file in files {
+            begin = begin.min(file.begin_at.unwrap_or(i64::MIN));
+            match occurrences_in(&database.place_of(&file)).map_err(failed)? {
+                Some(occurrences) => {
+                    open.extend(occurrences.iter().flat_map(|one| Self::keys_of(one, unclear, there)))
+                }
+                None => is_stated = false,
+            }
+        }
+        if !is_stated {
+            let first = if unclear.objects.is_empty() {
+                let instances = unclear.holders.iter().chain(&unclear.askers);
+                instances.filter_map(|(process, instance)| there.begin(process, *instance)).min()
+            } else {
+                // Anybody may hold them.
+                there.first()
+            };
+            open = first.map(|first| (Key::Any, first.max(begin))).into_iter().collect();
+        }
+        open.retain(|(_, first)| *first < since);
+        Ok(Self(open))
+    }
+
+    /// What one of the names that occur together can mean.
+    fn keys_of(
+        Occurrence { names: [process, action, object], first, last }: &Occurrence,
+        unclear: &Unclear,
+        there: &There,
+    ) -> Vec<(Key, i64)> {
+        let key = |instance: (String, i64)| match Action::parse_tolerant(action)? {
+            // What was only given back is not held.
+            Action::Assigned if unclear.objects.contains(object) || unclear.holders.contains(&instance) => {
+                Some(Key::Holds(instance, object.clone()))
+            }
+            Action::RequestSemaphore | Action::Waiting if unclear.askers.contains(&instance) => {
+                Some(Key::Asks(instance))
+            }
+            _ => None,
+        };
+        let instances = there.of_process(process).filter(|(_, begin)| begin <= last);
+        let keys = instances
+            .filter_map(|(instance, begin)| Some((key((process.clone(), instance))?, begin.max(*first))));
+        keys.collect()
+    }
+
+    /// Not before this time; `None` if nothing is looked for.
+    fn first(&self) -> Option<i64> {
+        self.0.iter().map(|(_, first)| *first).min()
+    }
+
+    /// All from `from` on was seen: what is not found, and can be before it, is still looked for.
+    fn look_before(&mut self, from: i64, is_found: impl Fn(&Key) -> bool) {
+        self.0.retain(|(key, first)| *first < from && !is_found(key));
+    }
+}
+
+/// The last events of instances, of those that were seen.
+#[derive(Default)]
+struct Last {
+    /// When an instance got an object, and when it gave it back.
+    holds: HashMap<((String, i64), String), (i64, i64)>,
+    /// When it asked for something.
+    asked: HashMap<(String, i64), i64>,
+}
+
+impl Last {
+    fn add(&mut self, batch: &RecordBatch, unclear: &Unclear, there: &There) -> Result<()> {
+        let (times, sources, instances, targets, [gets, gives]) =
+            result::columns::<(Integers, Texts, Integers, Texts, [Integers; 2])>(batch).map_err(failed)?;
+        for row in 0..batch.num_rows() {
+            let (source, instance) = (sources.value(row), instances.value(row));
+            if there.begin(source, instance).is_none() {
+                continue;
+            }
+            let (time, instance, target) =
+                (times.value(row), (source.to_owned(), instance), targets.value(row));
+            if gets.value(row) == 0 && gives.value(row) == 0 {
+                let last = self.asked.entry(instance).or_insert(time);
+                *last = time.max(*last);
+            } else if unclear.objects.contains(target) || unclear.holders.contains(&instance) {
+                let hold = self.holds.entry((instance, target.to_owned())).or_insert((i64::MIN, i64::MIN));
+                let last = if gives.value(row) == 0 { &mut hold.0 } else { &mut hold.1 };
+                *last = time.max(*last);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there is a last event of what is looked for.
+    fn has(&self, key: &Key) -> bool {
+        match key {
+            Key::Holds(instance, object) => self.holds.contains_key(&(instance.clone(), object.clone())),
+            Key::Asks(instance) => self.asked.contains_key(instance),
+            Key::Any => false,
+        }
+    }
+
+    /// The first of those that matter: what was given back later does not.
+    fn first(self) -> Option<i64> {
+        // Of one instant, the order does not matter: too much is read in the worst case.
+        let got = self.holds.into_values().filter(|(got, given)| got >= given).map(|(got, _)| got);
+        got.chain(self.asked.into_values()).min()
     }
 }
 
@@ -207,7 +330,27 @@ impl There {
         self.0.get(process)?.get(&instance).copied()
     }
 
+    /// The instances of a process, with their begins.
+    fn of_process(&self, process: &str) -> impl Iterator<Item = (i64, i64)> {
+        self.0.get(process).into_iter().flatten().map(|(instance, begin)| (*instance, *begin))
+    }
+
     fn first(&self) -> Option<i64> {
         self.0.values().flat_map(HashMap::values).copied().min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::btf::EntityType;
+    use crate::schema::tables;
+
+    #[test]
+    fn footers_leave_out_no_semaphore_and_no_event() {
+        let of = tables::BTF_EVENT.occurrences.as_ref().unwrap();
+        for kind in of.kinds_without {
+            let means = EntityType::parse_tolerant(kind).unwrap();
+            assert!(!matches!(means, EntityType::Semaphore | EntityType::OsEvent), "{kind}");
+        }
     }
 }

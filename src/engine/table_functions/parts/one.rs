@@ -115,7 +115,7 @@ async fn parts_of(
         let mut unclear = Unclear::of(&made);
         unclear.cores.retain(|core| !before.contains_key(core));
         let (earlier, found) = (
-            unclear.begins(state, recording, since).await?,
+            unclear.begins(state, (database, recording), since).await?,
             unclear.last_ends(state, recording, from).await?,
         );
         if earlier.is_none() && found.is_empty() {
