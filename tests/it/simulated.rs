@@ -463,6 +463,22 @@ fn a_folder_appears_when_it_is_complete_and_is_replaced_only_on_request() {
 }
 
 #[test]
+fn a_model_can_have_any_name() {
+    let name = "the \"engine\" of C:\\models";
+    let model = fs::read_to_string(root().join("tests/data/models/two_cores.toml")).unwrap();
+    let (_, rest) = model.split_once("name = \"two_cores\"\n").unwrap();
+    for os in ["erika2", "osek", "arti", "microsar"] {
+        let bench = Bench::new();
+        bench.write("model.toml", format!("name = '{name}'\n{rest}"));
+        bench.ok(&["simulate", "model.toml", "--os", os, "-o", "sim"]);
+        bench.ok(&["ingest", "sim.db", "sim/recording", "-q"]);
+        let found =
+            bench.ok(&["query", "sim.db", "SELECT recording FROM recording", "--format", "csv"]).stdout;
+        assert_eq!(found, format!("recording\n\"{}\"", name.replace('"', "\"\"")), "{os}");
+    }
+}
+
+#[test]
 fn mistakes_in_a_model_have_a_line_and_a_hint() {
     let good = fs::read_to_string(root().join("tests/data/models/two_cores.toml")).unwrap();
     for (from, to, line, words) in [

@@ -13,6 +13,7 @@ mod write_values;
 
 pub use distribution::Distribution;
 pub use runs::Runs;
+pub(in crate::simulate) use write_values::quoted;
 pub use write_values::time_text;
 
 /// A system of cores that run tasks. Every reference is an index in a list of this model; a checked model

@@ -17,7 +17,7 @@ pub(super) fn list(entries: impl Iterator<Item = String>) -> String {
 }
 
 /// A basic string of TOML.
-pub(super) fn quoted(text: &str) -> String {
+pub(in crate::simulate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {

@@ -6,7 +6,7 @@ use super::options::{ProbeOptions, TracedOs};
 use super::writer::{Exports, KnownNames, Recorded, Writer};
 use crate::simulate::kernel::Handlers;
 use crate::simulate::kernel::effect::{Change, Effect, Observer, Process};
-use crate::simulate::model::Model;
+use crate::simulate::model::{Model, quoted};
 use std::fmt::Write as _;
 use std::io::{Result, Write};
 
@@ -168,8 +168,8 @@ pub fn description(
     }
     let spaces = if encoding == Encoding::Arti { "isr_states_from = 16\n" } else { "" };
     let mut text = format!(
-        "name = \"{}\"\nos = \"hooks\"\n{of_shape}\n[[hook_variables]]\nname = \"{}\"\nids = \"ids.csv\"\n{spaces}",
-        model.name,
+        "name = {}\nos = \"hooks\"\n{of_shape}\n[[hook_variables]]\nname = \"{}\"\nids = \"ids.csv\"\n{spaces}",
+        quoted(&model.name),
         encoding.variable()
     );
     for (number, core) in model.cores.iter().enumerate() {

@@ -15,7 +15,7 @@ mod writer;
 
 use super::kernel::Handlers;
 use super::kernel::access::{Function, Recorder, Service, Variable};
-use super::model::Model;
+use super::model::{Model, quoted};
 use std::io::{Result, Write};
 use writer::Writer;
 
@@ -121,8 +121,7 @@ const ERRORS: [(&str, u32); 9] = [
     ("E_OS_VALUE", 8),
 ];
 
-/// Names in quotes, for a list of TOML.
-fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let quoted: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
-    quoted.join(", ")
+/// Names for a list of TOML.
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(quoted).collect::<Vec<_>>().join(", ")
 }

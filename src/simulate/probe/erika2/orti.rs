@@ -5,8 +5,8 @@ use super::names::address;
 use crate::simulate::kernel::access::Service;
 use crate::simulate::kernel::layout::{Layout, layout};
 use crate::simulate::kernel::{HandlerKind, Handlers};
-use crate::simulate::model::{Action, Model};
-use crate::simulate::probe::{ERRORS, quoted, service_name};
+use crate::simulate::model::{Action, Model, quoted};
+use crate::simulate::probe::{ERRORS, listed, service_name};
 use std::fmt::Write as _;
 
 /// The files, by name.
@@ -34,13 +34,13 @@ fn is_category2(model: &Model, handlers: &Handlers, handler: usize) -> bool {
 
 /// `recording.toml`; `of_shape` are its lines about the columns of exports.
 fn recording(model: &Model, of_shape: &str) -> String {
-    let runnables = quoted(model.runnables.iter().map(|runnable| runnable.name.as_str()));
-    let signals = quoted(model.signals.iter().map(|signal| signal.name.as_str()));
+    let runnables = listed(model.runnables.iter().map(|runnable| runnable.name.as_str()));
+    let signals = listed(model.signals.iter().map(|signal| signal.name.as_str()));
     let category1 = model.isrs.iter().filter(|isr| isr.category1).map(|isr| isr.name.as_str());
-    let category1 = quoted(category1);
+    let category1 = listed(category1);
     let mut text = format!(
-        "name = \"{}\"\nos = \"erika2\"\nrunnables = [{runnables}]\nsignals = [{signals}]\ncategory1_isrs = [{category1}]\n{of_shape}\n[task_functions]\n",
-        model.name
+        "name = {}\nos = \"erika2\"\nrunnables = [{runnables}]\nsignals = [{signals}]\ncategory1_isrs = [{category1}]\n{of_shape}\n[task_functions]\n",
+        quoted(&model.name)
     );
     for task in &model.tasks {
         let _ = writeln!(text, "\"Func{0}\" = \"{0}\"", task.name);

@@ -3,8 +3,8 @@
 
 use super::{oil, orti};
 use crate::simulate::kernel::Handlers;
-use crate::simulate::model::Model;
-use crate::simulate::probe::quoted;
+use crate::simulate::model::{Model, quoted};
+use crate::simulate::probe::listed;
 use std::fmt::Write as _;
 
 /// The files, by name.
@@ -24,14 +24,14 @@ pub fn body(model: &Model, task: usize) -> String {
 
 /// `recording.toml`; `of_shape` are its lines about the columns of exports.
 fn recording(model: &Model, of_shape: &str) -> String {
-    let mut text = format!("name = \"{}\"\nos = \"osek\"\noil = \"os.oil\"\n", model.name);
-    let runnables = quoted(model.runnables.iter().map(|runnable| runnable.name.as_str()));
-    let signals = quoted(model.signals.iter().map(|signal| signal.name.as_str()));
+    let mut text = format!("name = {}\nos = \"osek\"\noil = \"os.oil\"\n", quoted(&model.name));
+    let runnables = listed(model.runnables.iter().map(|runnable| runnable.name.as_str()));
+    let signals = listed(model.signals.iter().map(|signal| signal.name.as_str()));
     let category1 = model.isrs.iter().filter(|isr| isr.category1).map(|isr| isr.name.as_str());
     let _ = write!(
         text,
         "runnables = [{runnables}]\nsignals = [{signals}]\ncategory1_isrs = [{}]\n{of_shape}\n[task_functions]\n",
-        quoted(category1)
+        listed(category1)
     );
     for (number, task) in model.tasks.iter().enumerate() {
         let _ = writeln!(text, "\"{}\" = \"{}\"", body(model, number), task.name);
