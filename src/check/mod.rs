@@ -24,7 +24,7 @@ mod version;
 mod words;
 
 pub use report::{Finding, Report};
-pub use rules::RULES;
+pub use rules::{RULES, Rule};
 
 use crate::btf::remark::{self, Remark};
 use crate::btf::spec::{EntityType, EntityTypes, Number, State, Version};

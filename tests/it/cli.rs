@@ -304,6 +304,19 @@ fn the_demo_overwrites_nothing_of_the_user() {
 }
 
 #[test]
+fn the_rules_are_data_too() {
+    let bench = Bench::new();
+    let lines = bench.ok(&["check", "--rules"]).stdout;
+    let rules = bench.ok(&["check", "--rules", "--format", "json"]).stdout;
+    let rules: Vec<serde_json::Value> = serde_json::from_str(&rules).unwrap();
+    assert_eq!(rules.len(), lines.lines().count());
+    for (rule, line) in rules.iter().zip(lines.lines()) {
+        let [id, meaning] = ["rule", "meaning"].map(|key| rule[key].as_str().unwrap());
+        assert!(line.starts_with(id) && line.contains(meaning), "{line}");
+    }
+}
+
+#[test]
 fn options_without_a_use_are_refused() {
     let bench = Bench::engine();
     bench.write("t.btf", "#version 2.2.1\n#timescale ns\n1,S,0,T,A,0,activate\n");
@@ -314,6 +327,8 @@ fn options_without_a_use_are_refused() {
         (&["check", "t.btf", "--no-files"], "--no-files is for requirements"),
         (&["check", "t.btf", "--max-depth", "5"], "--max-depth is for requirements"),
         (&["metrics", "engine.db", "--list", "--unit", "us"], "--unit is for samples, and --list reads none"),
+        (&["metrics", "engine.db", "RT", "--list"], "--list reads no samples, also not those of 'RT'"),
+        (&["check", "--rules", "--format", "junit"], "--format junit is for requirements"),
         (&["metrics", "--show", "RT", "--from", "1ms"], "--from is for samples, and --show reads none"),
         (&["metrics", "--list", "--format", "json"], "--list prints text, it has no other format"),
         (&["metrics", "--show", "RT", "--format", "csv"], "--show prints text, it has no other format"),

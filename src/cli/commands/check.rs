@@ -7,7 +7,7 @@ use super::super::on_cluster;
 use super::super::signals;
 use super::{output, query};
 use crate::btf::spec::Version;
-use crate::check::{Finding, RULES, Report};
+use crate::check::{Finding, RULES, Report, Rule};
 use crate::diagnostics::Severity;
 use crate::engine::queries_with_folders;
 use crate::error::{Error, Result};
@@ -89,16 +89,18 @@ const VIOLATIONS: u8 = 3;
 
 pub(super) fn run(args: &CheckArgs) -> Result<u8> {
     if args.rules {
-        output::print(&rules())?;
+        match args.format {
+            CheckFormat::Table => output::print(&rules())?,
+            CheckFormat::Json => output::print_json(&RULES.iter().map(rule_as_json).collect::<Vec<_>>())?,
+            CheckFormat::Junit => return Err(junit_without_requirements()),
+        }
         return Ok(0);
     }
     if let Some(file) = &args.requirements {
         return requirements_of(args, file);
     }
     if args.format == CheckFormat::Junit {
-        return Err(
-            Error::usage("--format junit is for requirements").hint("name them with --requirements FILE")
-        );
+        return Err(junit_without_requirements());
     }
     if let Some(option) = args.sql_path.given() {
         return Err(Error::usage(format!("{option} is for requirements: the rules of BTF are no SQL"))
@@ -246,6 +248,15 @@ fn to_json(recording: &str, report: &Report) -> Value {
         "errors": report.violations(Severity::Error), "largest_step_back": report.largest_step_back,
         "findings": findings,
     })
+}
+
+fn junit_without_requirements() -> Error {
+    Error::usage("--format junit is for requirements").hint("name them with --requirements FILE")
+}
+
+fn rule_as_json(rule: &Rule) -> Value {
+    let Rule { id, meaning, section, .. } = rule;
+    json!({"rule": id, "section": section, "severity": rule.severity.as_str(), "meaning": meaning})
 }
 
 /// The rules, one a line.

@@ -184,6 +184,11 @@ fn check_options(args: &MetricsArgs) -> Result<()> {
         (false, Some(_)) => "--show",
         (false, None) => return Ok(()),
     };
+    if let Some(name) = args.metrics.first() {
+        return Err(Error::usage(format!("{option} reads no samples, also not those of '{name}'")).hint(
+            format!("the samples: btfdb metrics DB {name}; what they are: btfdb metrics --show {name}"),
+        ));
+    }
     if let Some(output) = &args.output.output {
         let message = format!("{option} prints text, it makes no result for '{}'", output.display());
         return Err(Error::usage(message).hint(format!("btfdb metrics {option} … > FILE")));
