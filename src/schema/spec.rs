@@ -51,8 +51,8 @@ pub struct Occurrences {
     pub time: &'static str,
     /// The column by which rows are left out.
     pub kind: &'static str,
-    /// Rows with these values in it are left out. Others count, so that a word that is not foreseen makes
-    /// more of them.
+    /// Rows with these values in it, exactly so spelled, are left out. Others count, so that a word that is
+    /// not foreseen makes more of them. When this list changes, so must the key of the footer.
     pub kinds_without: &'static [&'static str],
 }
 

@@ -13,8 +13,11 @@ use crate::schema::{NameView, NumberView, Occurrences, TableSpec, find_column};
 /// The key of the footer. The value is a list in JSON, as [`Occurrence`].
 const KEY: &str = "btfdb.occurrences";
 
-/// Footers are read whole: with more occurrences than these, one tells none.
+/// Footers are read whole: with more occurrences than these, one states none.
 const MOST: usize = 4096;
+
+/// Nor with more bytes in the names of all of them: a name can be as long as a line.
+const MOST_BYTES: usize = 256 << 10;
 
 /// Names that occur together in rows, one of each column of [`Occurrences::columns`], and the times of the
 /// first and the last of these rows.
@@ -85,7 +88,8 @@ impl Occurring {
 
     /// What the footer tells; `None` if that would be too much.
     pub fn finish(self) -> Option<KeyValue> {
-        if self.found.len() > MOST {
+        let bytes = self.found.keys().flatten().map(|number| self.names.text(*number).len()).sum::<usize>();
+        if self.found.len() > MOST || bytes > MOST_BYTES {
             return None;
         }
         let name = |number| self.names.text(number).to_owned();

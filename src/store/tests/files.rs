@@ -109,6 +109,24 @@ fn footers_tell_who_does_what_with_which_semaphore() {
     assert_eq!(stated("none", &[events(10)]), Some(Vec::new()));
     assert_eq!(stated("most", &[semaphores(2048)]).unwrap().len(), 4096);
     assert_eq!(stated("more", &[semaphores(2049)]), None, "too much for a footer");
+    let long = "S".repeat(100 << 10);
+    let mut rows = BtfEventRows::new();
+    for (n, action) in ["requestsemaphore", "assigned", "released"].into_iter().enumerate() {
+        rows.push(BtfEventRow {
+            time: n as i64,
+            seq: n as i64,
+            source: "Task".into(),
+            source_instance: Some(0),
+            target_type: "SEM".into(),
+            target: long.as_str().into(),
+            target_instance: Some(0),
+            action: action.into(),
+            note: None,
+        });
+    }
+    let long = rows.take_batch().unwrap();
+    assert_eq!(stated("long", &[long.slice(0, 2)]).unwrap().len(), 2);
+    assert_eq!(stated("longer", &[long]), None, "names that are too long for a footer");
 }
 
 #[test]

@@ -87,7 +87,7 @@ impl Unclear {
         }
         let there = There::of(state, &literal(recording), since).await?;
         let mut open = Open::of(self, (database, recording), &there, since)?;
-        let (mut to, mut width) = (since, second(database) / SHORTLY);
+        let (mut to, mut width) = (since, (second(database) / SHORTLY).max(1));
         let mut last = Last::default();
         // The last event counts: mostly it was shortly before. Each look is at more than all before it.
         while let Some(first) = open.first() {
@@ -170,28 +170,30 @@ impl Open {
         there: &There,
         since: i64,
     ) -> Result<Self> {
+        let first = if unclear.objects.is_empty() {
+            let instances = unclear.holders.iter().chain(&unclear.askers);
+            instances.filter_map(|(process, instance)| there.begin(process, *instance)).min()
+        } else {
+            // Anybody may hold them.
+            there.first()
+        };
+        let Some(first) = first else { return Ok(Self(Vec::new())) };
         let files = database.files(tables::BTF_EVENT, Some(recording)).map_err(failed)?;
-        let files = files.into_iter().filter(|file| file.begin_at.is_none_or(|begin| begin < since));
-        let (mut open, mut begin) = (Vec::new(), i64::MAX);
-        let mut is_stated = true;
+        let files = files.into_iter().filter(|file| {
+            file.begin_at.is_none_or(|begin| begin < since) && file.end_at.is_none_or(|end| end >= first)
+        });
+        let (mut open, mut begin, mut is_stated) = (Vec::new(), i64::MAX, true);
         for file in files {
             begin = begin.min(file.begin_at.unwrap_or(i64::MIN));
             match occurrences_in(&database.place_of(&file)).map_err(failed)? {
                 Some(occurrences) => {
-                    open.extend(occurrences.iter().flat_map(|one| Self::keys_of(one, unclear, there)))
+                    open.extend(occurrences.iter().flat_map(|one| Self::keys_of(one, unclear, there)));
                 }
                 None => is_stated = false,
             }
         }
         if !is_stated {
-            let first = if unclear.objects.is_empty() {
-                let instances = unclear.holders.iter().chain(&unclear.askers);
-                instances.filter_map(|(process, instance)| there.begin(process, *instance)).min()
-            } else {
-                // Anybody may hold them.
-                there.first()
-            };
-            open = first.map(|first| (Key::Any, first.max(begin))).into_iter().collect();
+            open = vec![(Key::Any, first.max(begin))];
         }
         open.retain(|(_, first)| *first < since);
         Ok(Self(open))
@@ -203,20 +205,28 @@ impl Open {
         unclear: &Unclear,
         there: &There,
     ) -> Vec<(Key, i64)> {
-        let key = |instance: (String, i64)| match Action::parse_tolerant(action)? {
-            // What was only given back is not held.
-            Action::Assigned if unclear.objects.contains(object) || unclear.holders.contains(&instance) => {
+        let action = Action::parse_tolerant(action);
+        // What was only given back is not held.
+        let (is_got, is_asked) = (
+            action == Some(Action::Assigned),
+            matches!(action, Some(Action::RequestSemaphore | Action::Waiting)),
+        );
+        let is_wanted = is_got && unclear.objects.contains(object);
+        if !is_got && !is_asked {
+            return Vec::new();
+        }
+        let key = |instance: i64| {
+            let instance = (process.clone(), instance);
+            if is_wanted || is_got && unclear.holders.contains(&instance) {
                 Some(Key::Holds(instance, object.clone()))
-            }
-            Action::RequestSemaphore | Action::Waiting if unclear.askers.contains(&instance) => {
+            } else if is_asked && unclear.askers.contains(&instance) {
                 Some(Key::Asks(instance))
+            } else {
+                None
             }
-            _ => None,
         };
         let instances = there.of_process(process).filter(|(_, begin)| begin <= last);
-        let keys = instances
-            .filter_map(|(instance, begin)| Some((key((process.clone(), instance))?, begin.max(*first))));
-        keys.collect()
+        instances.filter_map(|(instance, begin)| Some((key(instance)?, begin.max(*first)))).collect()
     }
 
     /// Not before this time; `None` if nothing is looked for.
@@ -308,7 +318,7 @@ impl There {
         // An instance that was there when the recording began may have no begin. Only conditions of a single
         // column let pages be skipped.
         let statement = format!(
-            "SELECT process, instance, coalesce(activate_at, start_at, {FIRST}) FROM process_instance \
+            "SELECT process, instance, coalesce(least(activate_at, start_at), {FIRST}) FROM process_instance \
              WHERE recording = {recording} AND (terminate_at >= {since} OR terminate_at IS NULL) \
              AND (activate_at < {since} OR activate_at IS NULL) \
              AND (activate_at < {since} OR start_at < {since} OR start_at IS NULL)"
@@ -320,7 +330,8 @@ impl There {
                 result::columns::<(Texts, Integers, Integers)>(&batch).map_err(failed)?;
             for row in 0..batch.num_rows() {
                 let process = there.entry(processes.value(row).to_owned()).or_default();
-                process.insert(instances.value(row), begins.value(row));
+                let begin = process.entry(instances.value(row)).or_insert(i64::MAX);
+                *begin = begins.value(row).min(*begin);
             }
         }
         Ok(Self(there))
